@@ -1,0 +1,142 @@
+/* op.h - what an operator is: a constant descriptor, found by its address.
+**
+** Its life in a plan: `infer` (types and shapes; knows no precision) -> `prepare`
+** (once: choose a strategy, pack weights, say how much scratch) -> `run` (any
+** number of times; allocates nothing, chooses nothing, fails only for data).
+**
+** A plan calls infer with every shape known where it can. Where shapes depend on
+** data, infer and prepare are called in the run, with every input's data there:
+** then infer must give complete shapes. */
+#ifndef EVL_IR_OP_H
+#define EVL_IR_OP_H
+#include "ir/graph.h"
+#include "ir/store.h"
+#include "os/os.h"
+
+struct evl_kernels; /* kernels/kernels.h: of this precision */
+struct evl_loops;   /* kernels/loops.h */
+
+/* What plans of a model compute with. */
+typedef struct evl_machine {
+    evl_precision precision;
+    EvalType real;                              /* EVAL_FLOAT32 or EVAL_FLOAT64 */
+    const struct evl_kernels *k;                /* for *_real.c files */
+    const struct evl_loops *loops[EVL_N_TYPES]; /* by storage type; NULL: no arithmetic */
+    evl_pool *pool;
+    const evl_blas *blas;
+} evl_machine;
+
+/* A node and its operands: what infer, prepare and parameters look at. */
+typedef struct evl_use {
+    const evl_node *node;
+    const evl_tensor *const *in; /* NULL: left out. data not NULL: the value is known */
+    size_t n_in;
+} evl_use;
+
+typedef struct evl_infer {
+    evl_context *ctx;
+    evl_use use;
+    evl_tensor *out; /* to set: type and shape; at first UNDEFINED and unknown */
+    size_t n_out;
+} evl_infer;
+
+typedef struct evl_call evl_call;
+typedef EvalStatus evl_run(const evl_call *);
+
+typedef struct evl_prepare {
+    evl_context *ctx;
+    evl_use use;
+    const evl_tensor *const *out; /* shapes are known; NULL: not wanted */
+    size_t n_out;
+    const evl_machine *machine;
+    evl_arena *arena;       /* for `state`: lives as long as the step */
+    evl_store *store;       /* for packed weights: see evl_prepare_block */
+    void *state;            /* to set: what run needs; never changed by run */
+    size_t scratch_bytes;   /* to set: memory that run may use, its content is nobody's */
+    evl_run *run;           /* to set when not the impl's own: the strategy */
+    const char *strategy;   /* to set: its name, which a printed plan shows */
+} evl_prepare;
+
+struct evl_call {
+    evl_context *ctx;
+    const evl_machine *machine;
+    const evl_node *node;
+    const void *state;
+    const evl_tensor *const *in; /* NULL: left out */
+    size_t n_in;
+    evl_tensor *const *out;      /* NULL: not wanted; data is there, uninitialised */
+    size_t n_out;
+    void *scratch;               /* EVL_ALIGNMENT */
+};
+
+typedef struct evl_impl {
+    EvalStatus (*prepare)(evl_prepare *); /* NULL: nothing to prepare */
+    evl_run *run;
+} evl_impl;
+
+enum { EVL_ANY_NUMBER = 255 };
+
+/* Traits. */
+enum {
+    EVL_OP_ALIAS = 1,     /* output 0 has the bytes of input 0: Reshape, Identity */
+    EVL_OP_IN_PLACE = 2,  /* output 0 may be written over any input of the same shape and type:
+                             element i of the output needs only element i of such an input */
+    EVL_OP_CONTROL = 4,   /* runs bodies: exec/ knows how; no impl */
+    EVL_OP_SEQUENCE = 8,  /* keeps state from frame to frame: exec/ knows how; no impl */
+    EVL_OP_NO_FOLD = 16   /* never run when the plan is made: random numbers */
+};
+
+struct evl_op {
+    const char *name;
+    const char *domain;                       /* NULL: ai.onnx */
+    uint8_t min_inputs, max_inputs;           /* EVL_ANY_NUMBER: no bound */
+    uint8_t min_outputs, max_outputs;
+    uint8_t type_input;                       /* whose type chooses the implementation */
+    uint8_t traits;
+    EvalStatus (*infer)(evl_infer *);
+    const evl_impl *real[EVL_PRECISIONS];     /* for floating point */
+    const evl_impl *integer;                  /* integers and bool */
+    const evl_impl *any;                      /* every type that has none of the above */
+};
+
+/* The implementation for a type in a precision; NULL: not offered. */
+const evl_impl *evl_op_impl(const evl_op *, EvalType, evl_precision);
+
+/* Infers one node from its operands' tensors; its outputs' t is set. Wraps infer:
+** checks counts, maps floating-point types to graph->real, checks sizes, and names
+** the node in a failure. */
+EVL_MUST_USE EvalStatus evl_infer_node(evl_context *, evl_node *);
+EVL_MUST_USE EvalStatus evl_infer_use(evl_context *, const evl_use *, EvalType real,
+                                      evl_tensor *out, size_t n_out);
+
+/* Parameters that one opset gives as an attribute and another as an input: looked
+** up as the attribute `name`, then as input `input` (SIZE_MAX: no input). */
+typedef enum evl_known {
+    EVL_ABSENT,  /* neither: the default holds */
+    EVL_UNKNOWN, /* an input whose data is not known yet */
+    EVL_KNOWN
+} evl_known;
+
+evl_known evl_use_int(const evl_use *, const char *name, size_t input, int64_t *value);
+evl_known evl_use_number(const evl_use *, const char *name, size_t input, double *value);
+/* At most `most` values; EVAL_ERR_SHAPE when there are more. *n is set when known. */
+EVL_MUST_USE EvalStatus evl_use_ints(evl_context *, const evl_use *, const char *name, size_t input,
+                                     size_t most, int64_t *values, size_t *n, evl_known *);
+EVL_MUST_USE EvalStatus evl_use_numbers(evl_context *, const evl_use *, const char *name,
+                                        size_t input, size_t most, double *values, size_t *n,
+                                        evl_known *);
+const evl_tensor *evl_use_in(const evl_use *, size_t input); /* NULL: left out */
+
+/* A block that make() fills once from constant input `input`: packed weights. Kept
+** by the model and shared by plans when the constant is the model's, else by the
+** step. `kind` and `variant` tell packings of one constant apart. */
+EVL_MUST_USE EvalStatus evl_prepare_block(evl_prepare *, size_t input, const char *kind,
+                                          uint64_t variant, size_t bytes,
+                                          void (*make)(void *block, const evl_tensor *source,
+                                                       const void *arg),
+                                          const void *arg, const void **block);
+
+/* Shape rules that many operators share. */
+EvalStatus evl_infer_same(evl_infer *);       /* output 0 is like input 0 */
+EvalStatus evl_infer_broadcast(evl_infer *);  /* all inputs broadcast; type of the op's type_input */
+#endif

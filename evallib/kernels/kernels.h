@@ -1,0 +1,18 @@
+/* kernels.h - what a set of kernels holds: one build of all loops over real for one
+** instruction set. Every set has every kernel, so a caller never asks whether one
+** is there. Only *_real.c files see it. */
+#ifndef EVL_KERNELS_KERNELS_H
+#define EVL_KERNELS_KERNELS_H
+#include "kernels/gemm.h"
+#include "kernels/loops.h"
+#include "real.h"
+
+typedef struct evl_kernels {
+    const char *name;
+    unsigned needs;                /* EVL_CPU_...: what it must not run without */
+    const evl_loops *loops;
+    const evl_gemm_kernels *gemm;
+} evl_kernels;
+
+extern const evl_kernels *const TWIN(evl_kernel_sets)[]; /* best first, NULL at the end */
+#endif

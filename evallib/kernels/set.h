@@ -1,0 +1,12 @@
+/* set.h - names of what is compiled once per instruction set: SET(evl_loops) is
+** evl_loops_avx2_f in one of the builds. EVL_ISA comes from the build. */
+#ifndef EVL_KERNELS_SET_H
+#define EVL_KERNELS_SET_H
+#include "kernels/kernels.h"
+#define SET_PASTE(name, isa)  TWIN(name##_##isa)
+#define SET_EXPAND(name, isa) SET_PASTE(name, isa)
+#define SET(name)             SET_EXPAND(name, EVL_ISA)
+extern const evl_loops SET(evl_loops);
+extern const evl_gemm_kernels SET(evl_gemm_kernels);
+extern const evl_kernels SET(evl_kernels);
+#endif

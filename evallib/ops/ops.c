@@ -1,0 +1,37 @@
+/* The table of operators: a family a line. */
+#include "ops/ops.h"
+#include <string.h>
+
+static const evl_op *const *const families[] = {
+    evl_ops_unary,   evl_ops_binary,  evl_ops_compare,  evl_ops_logic,     evl_ops_cast,
+    evl_ops_activation, evl_ops_matmul, evl_ops_conv,   evl_ops_pool,      evl_ops_norm,
+    evl_ops_softmax, evl_ops_reduce,  evl_ops_layout,   evl_ops_indexing,  evl_ops_scatter,
+    evl_ops_resize,  evl_ops_recurrent, evl_ops_generate, evl_ops_shape,   evl_ops_control,
+    evl_ops_sequence,
+};
+
+enum { N_FAMILIES = sizeof families / sizeof families[0] };
+
+static bool is_domain(const char *domain, const char *wanted)
+{
+    bool is_onnx = !wanted || !*wanted || strcmp(wanted, "ai.onnx") == 0;
+    return domain ? wanted && strcmp(domain, wanted) == 0 : is_onnx;
+}
+
+const evl_op *evl_op_find(const char *domain, const char *name)
+{
+    for (size_t f = 0; f < N_FAMILIES; f++)
+        for (const evl_op *const *op = families[f]; *op; op++)
+            if (strcmp((*op)->name, name) == 0 && is_domain((*op)->domain, domain))
+                return *op;
+    return NULL;
+}
+
+const evl_op *evl_op_at(size_t index)
+{
+    for (size_t f = 0; f < N_FAMILIES; f++)
+        for (const evl_op *const *op = families[f]; *op; op++)
+            if (index-- == 0)
+                return *op;
+    return NULL;
+}

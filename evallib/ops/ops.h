@@ -1,0 +1,65 @@
+/* ops.h - the operators there are. Readers find them by name; passes and readers
+** that know what they want use the address. */
+#ifndef EVL_OPS_OPS_H
+#define EVL_OPS_OPS_H
+#include "ir/op.h"
+
+/* domain "" or NULL: ai.onnx. NULL: no such operator. */
+const evl_op *evl_op_find(const char *domain, const char *name);
+const evl_op *evl_op_at(size_t index); /* NULL past the last */
+
+/* The families, one file each: what ops.c gathers. Ended by NULL. */
+extern const evl_op *const evl_ops_unary[], *const evl_ops_binary[], *const evl_ops_compare[],
+    *const evl_ops_logic[], *const evl_ops_cast[], *const evl_ops_activation[],
+    *const evl_ops_matmul[], *const evl_ops_conv[], *const evl_ops_pool[], *const evl_ops_norm[],
+    *const evl_ops_softmax[], *const evl_ops_reduce[], *const evl_ops_layout[],
+    *const evl_ops_indexing[], *const evl_ops_scatter[], *const evl_ops_resize[],
+    *const evl_ops_recurrent[], *const evl_ops_generate[], *const evl_ops_shape[],
+    *const evl_ops_control[], *const evl_ops_sequence[];
+
+/* By address, a line a family. */
+extern const evl_op evl_op_abs, evl_op_neg, evl_op_exp, evl_op_log, evl_op_sqrt, evl_op_reciprocal,
+    evl_op_sigmoid, evl_op_tanh, evl_op_erf, evl_op_floor, evl_op_sin, evl_op_cos, evl_op_relu;
+extern const evl_op evl_op_add, evl_op_sub, evl_op_mul, evl_op_div, evl_op_pow, evl_op_min,
+    evl_op_max;
+extern const evl_op evl_op_equal, evl_op_greater, evl_op_less, evl_op_greater_or_equal,
+    evl_op_less_or_equal;
+extern const evl_op evl_op_not, evl_op_and, evl_op_or, evl_op_where;
+extern const evl_op evl_op_cast;
+extern const evl_op evl_op_elu, evl_op_leaky_relu, evl_op_hard_sigmoid, evl_op_hard_swish,
+    evl_op_prelu, evl_op_clip;
+extern const evl_op evl_op_matmul, evl_op_gemm;
+extern const evl_op evl_op_conv, evl_op_conv_transpose;
+extern const evl_op evl_op_max_pool, evl_op_average_pool, evl_op_global_average_pool,
+    evl_op_global_max_pool;
+extern const evl_op evl_op_batch_normalization, evl_op_instance_normalization,
+    evl_op_layer_normalization;
+extern const evl_op evl_op_softmax, evl_op_log_softmax;
+extern const evl_op evl_op_reduce_sum, evl_op_reduce_mean, evl_op_reduce_max, evl_op_reduce_min,
+    evl_op_reduce_prod, evl_op_arg_max, evl_op_arg_min;
+extern const evl_op evl_op_reshape, evl_op_flatten, evl_op_squeeze, evl_op_unsqueeze,
+    evl_op_identity, evl_op_transpose, evl_op_concat, evl_op_split, evl_op_slice, evl_op_pad,
+    evl_op_expand, evl_op_tile;
+extern const evl_op evl_op_gather, evl_op_gather_elements, evl_op_gather_nd, evl_op_non_zero,
+    evl_op_one_hot;
+extern const evl_op evl_op_scatter_nd, evl_op_scatter_elements;
+extern const evl_op evl_op_resize;
+extern const evl_op evl_op_lstm, evl_op_gru, evl_op_rnn;
+extern const evl_op evl_op_constant, evl_op_constant_of_shape, evl_op_range;
+extern const evl_op evl_op_shape, evl_op_size;
+extern const evl_op evl_op_if;
+
+/* Sequences of frames (domain "evl"), what CNTK's delays become:
+**
+** Delay: y[t] = x[t - offset]; before the first frame, or after the last (offset < 0),
+** the initial value. Attributes: offset, initial (number), state (its number among
+** the graph's states; -1: FutureValue carries none).
+**
+** Recurrence: runs `body` frame by frame, from the last when `backward` is 1. Inputs:
+** sequences; the body's inputs are one frame of each ([1, ...]) and then one delayed
+** frame for each entry of delay_output. Outputs: the body's outputs, all frames.
+** delay_output[i] names the body's output that delayed input i shows, delay_offset[i]
+** (>= 1) how many steps ago, delay_initial[i] what stands before the first step,
+** delay_state[i] its number among the graph's states (-1: not carried). */
+extern const evl_op evl_op_delay, evl_op_recurrence;
+#endif

@@ -1,0 +1,3 @@
+#include "ops/ops.h"
+
+const evl_op *const evl_ops_sequence[] = { NULL };
