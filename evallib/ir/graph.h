@@ -13,9 +13,10 @@
 typedef struct evl_graph evl_graph;
 typedef struct evl_node evl_node;
 typedef struct evl_op evl_op;
+typedef struct evl_value evl_value;
 
 /* A value: given by the caller, constant, or made by a node. */
-typedef struct evl_value {
+struct evl_value {
     const char *name;             /* "" when nothing named it */
     evl_graph *graph;             /* the graph it belongs to */
     size_t index;                 /* in graph->values */
@@ -26,7 +27,9 @@ typedef struct evl_value {
     bool is_input;                /* the caller may have to give it */
     bool is_constant;             /* t.data holds it (NULL when it has no element) */
     bool has_frames;              /* CNTK: the first axis counts the frames of a sequence */
-} evl_value;
+    evl_value *replaced_by;       /* in a plan's copy: use that one instead; see evl_value_final */
+    size_t slot;                  /* a number for whoever works on the graph */
+};
 
 typedef enum evl_attribute_kind {
     EVL_ATTRIBUTE_INT,
@@ -70,6 +73,7 @@ struct evl_node {
     evl_value **outputs;          /* NULL: not wanted */
     const evl_attribute *attributes;
     size_t where;                 /* byte offset in the file, for texts */
+    const evl_node *origin;       /* in a plan's copy: the node as read */
 };
 
 enum { EVL_NEWEST = 1 << 20 };
@@ -119,6 +123,30 @@ EVL_MUST_USE EvalStatus evl_graph_not_found(evl_context *, const evl_graph *, co
 
 /* Operands before users, bodies too. EVAL_ERR_FORMAT: a cycle, named. */
 EVL_MUST_USE EvalStatus evl_graph_sort(evl_context *, evl_graph *);
+
+/* The value that stands for v after replacements. */
+evl_value *evl_value_final(evl_value *v);
+
+/* Values of outer graphs that the node's bodies use, each once. */
+EVL_MUST_USE EvalStatus evl_node_captures(evl_context *, evl_arena *, const evl_node *,
+                                          evl_value ***values, size_t *n);
+/* The index-th body of a node, over all its graph attributes; NULL past the last. */
+evl_graph *evl_node_body(const evl_node *, size_t index);
+
+/* A copy of what `asked` needs, in an arena of its own, for a plan to work on: the
+** values `given` become its inputs (their t is taken from given_t), `asked` its
+** outputs, in that order. EVAL_ERR_ARGUMENT lists inputs that are needed and not
+** given. Constants keep their data; floating-point types become `real`, and
+** constants of them are NOT converted yet: see passes/fold.c. */
+typedef struct evl_selection {
+    evl_value *const *given;
+    const evl_tensor *given_t;
+    size_t n_given;
+    evl_value *const *asked;
+    size_t n_asked;
+} evl_selection;
+EVL_MUST_USE EvalStatus evl_graph_copy(evl_context *, evl_arena *, const evl_graph *, EvalType real,
+                                       const evl_selection *, evl_graph **);
 
 /* Attributes. The accessors give the fallback when there is none of that name and kind. */
 const evl_attribute *evl_node_attribute(const evl_node *, const char *name);

@@ -109,6 +109,15 @@ EVL_MUST_USE EvalStatus evl_infer_node(evl_context *, evl_node *);
 EVL_MUST_USE EvalStatus evl_infer_use(evl_context *, const evl_use *, EvalType real,
                                       evl_tensor *out, size_t n_out);
 
+/* Runs a node at once, outside any plan: out[] as evl_infer_use set them, shapes all
+** known; their data is taken from the arena. For folding and for tests. */
+EVL_MUST_USE EvalStatus evl_evaluate_use(evl_context *, const evl_machine *, evl_store *, evl_arena *,
+                                         const evl_use *, evl_tensor *out, size_t n_out);
+
+/* The implementation that a node needs; EVAL_ERR_TYPE when that type is not offered. */
+EVL_MUST_USE EvalStatus evl_use_impl(evl_context *, const evl_use *, evl_precision,
+                                     const evl_impl **);
+
 /* Parameters that one opset gives as an attribute and another as an input: looked
 ** up as the attribute `name`, then as input `input` (SIZE_MAX: no input). */
 typedef enum evl_known {

@@ -1,0 +1,230 @@
+/* Operators in general: choosing an implementation, calling a shape rule, looking up
+** parameters that are attributes in one opset and inputs in another. */
+#include "ir/op.h"
+#include <string.h>
+
+const evl_impl *evl_op_impl(const evl_op *op, EvalType type, evl_precision precision)
+{
+    const evl_impl *impl = NULL;
+    if (evl_type_is_float(type))
+        impl = op->real[precision];
+    else if (evl_type_is_integer(type) || type == EVAL_BOOL)
+        impl = op->integer;
+    return impl ? impl : op->any;
+}
+
+static EvalStatus check_count(evl_context *ctx, const char *what, size_t n, uint8_t least,
+                              uint8_t most)
+{
+    if (n >= least && (most == EVL_ANY_NUMBER || n <= most))
+        return EVAL_OK;
+    if (most == EVL_ANY_NUMBER)
+        return evl_fail(ctx, EVAL_ERR_FORMAT, "%zu %s, expected at least %d", n, what, (int)least);
+    return evl_fail(ctx, EVAL_ERR_FORMAT, "%zu %s, expected %d to %d", n, what, (int)least,
+                    (int)most);
+}
+
+static EvalStatus check_required(evl_context *ctx, const evl_use *use)
+{
+    for (size_t i = 0; i < use->node->op->min_inputs; i++)
+        if (!use->in[i])
+            return evl_fail(ctx, EVAL_ERR_FORMAT, "input %zu is left out, and needed", i);
+    return EVAL_OK;
+}
+
+EvalStatus evl_infer_use(evl_context *ctx, const evl_use *use, EvalType real, evl_tensor *out,
+                         size_t n_out)
+{
+    const evl_op *op = use->node->op;
+    evl_infer infer = { .ctx = ctx, .use = *use, .out = out, .n_out = n_out };
+    for (size_t i = 0; i < n_out; i++)
+        out[i] = (evl_tensor){ .type = EVAL_UNDEFINED, .shape = evl_shape_unknown() };
+    EvalStatus st = check_count(ctx, "inputs", use->n_in, op->min_inputs, op->max_inputs);
+    if (st == EVAL_OK)
+        st = check_count(ctx, "outputs", n_out, op->min_outputs, op->max_outputs);
+    if (st == EVAL_OK)
+        st = check_required(ctx, use);
+    if (st == EVAL_OK)
+        st = op->infer(&infer);
+    for (size_t i = 0; i < n_out && st == EVAL_OK; i++) {
+        if (real != EVAL_UNDEFINED && evl_type_is_float(out[i].type))
+            out[i].type = real;
+        st = evl_shape_check(ctx, &out[i].shape, evl_type_size(out[i].type));
+    }
+    return st == EVAL_OK ? st : evl_node_failed(ctx, use->node, st);
+}
+
+enum { FEW = 16 }; /* operands that need no allocation */
+
+EvalStatus evl_infer_node(evl_context *ctx, evl_node *node)
+{
+    const evl_tensor *few_in[FEW], **in = few_in;
+    evl_tensor few_out[FEW], *out = few_out;
+    evl_arena *arena = node->graph->arena;
+    if (node->n_inputs > FEW)
+        in = evl_arena_take_many(arena, node->n_inputs, sizeof *in);
+    if (node->n_outputs > FEW)
+        out = evl_arena_take_many(arena, node->n_outputs, sizeof *out);
+    if (!in || !out)
+        return evl_no_memory(ctx);
+    for (size_t i = 0; i < node->n_inputs; i++)
+        in[i] = node->inputs[i] ? &node->inputs[i]->t : NULL;
+    evl_use use = { node, in, node->n_inputs };
+    EvalStatus st = evl_infer_use(ctx, &use, node->graph->real, out, node->n_outputs);
+    for (size_t i = 0; i < node->n_outputs && st == EVAL_OK; i++)
+        if (node->outputs[i])
+            node->outputs[i]->t = out[i];
+    return st;
+}
+
+const evl_tensor *evl_use_in(const evl_use *use, size_t input)
+{
+    return input < use->n_in ? use->in[input] : NULL;
+}
+
+/* The input that gives a parameter: known when its data is there or it has no element. */
+static evl_known parameter_input(const evl_use *use, size_t input, const evl_tensor **t, size_t *n)
+{
+    *t = evl_use_in(use, input);
+    if (!*t)
+        return EVL_ABSENT;
+    if (!evl_shape_is_known(&(*t)->shape))
+        return EVL_UNKNOWN;
+    *n = evl_shape_count(&(*t)->shape);
+    return (*t)->data || *n == 0 ? EVL_KNOWN : EVL_UNKNOWN;
+}
+
+evl_known evl_use_number(const evl_use *use, const char *name, size_t input, double *value)
+{
+    const evl_attribute *a = evl_node_attribute(use->node, name);
+    const evl_tensor *t;
+    size_t n;
+    if (a && (a->kind == EVL_ATTRIBUTE_NUMBER || a->kind == EVL_ATTRIBUTE_INT)) {
+        *value = a->kind == EVL_ATTRIBUTE_NUMBER ? a->u.number : (double)a->u.i;
+        return EVL_KNOWN;
+    }
+    evl_known known = parameter_input(use, input, &t, &n);
+    if (known != EVL_KNOWN)
+        return known;
+    if (n == 0)
+        return EVL_ABSENT;
+    *value = evl_tensor_f64(t, 0);
+    return EVL_KNOWN;
+}
+
+evl_known evl_use_int(const evl_use *use, const char *name, size_t input, int64_t *value)
+{
+    const evl_attribute *a = evl_node_attribute(use->node, name);
+    const evl_tensor *t;
+    size_t n;
+    if (a && a->kind == EVL_ATTRIBUTE_INT) {
+        *value = a->u.i;
+        return EVL_KNOWN;
+    }
+    evl_known known = parameter_input(use, input, &t, &n);
+    if (known != EVL_KNOWN)
+        return known;
+    if (n == 0)
+        return EVL_ABSENT;
+    *value = evl_tensor_i64(t, 0);
+    return EVL_KNOWN;
+}
+
+static EvalStatus too_many(evl_context *ctx, const char *name, size_t n, size_t most)
+{
+    return evl_fail(ctx, EVAL_ERR_SHAPE, "%s has %zu values, expected at most %zu", name, n, most);
+}
+
+EvalStatus evl_use_ints(evl_context *ctx, const evl_use *use, const char *name, size_t input,
+                        size_t most, int64_t *values, size_t *n, evl_known *known)
+{
+    const evl_tensor *t = NULL;
+    size_t count = 0;
+    const int64_t *ints = evl_node_ints(use->node, name, &count);
+    const evl_attribute *a = evl_node_attribute(use->node, name);
+    *known = a && a->kind == EVL_ATTRIBUTE_INTS ? EVL_KNOWN
+                                                : parameter_input(use, input, &t, &count);
+    if (*known != EVL_KNOWN)
+        return EVAL_OK;
+    if (count > most)
+        return too_many(ctx, name, count, most);
+    for (size_t i = 0; i < count; i++)
+        values[i] = t ? evl_tensor_i64(t, i) : ints[i];
+    *n = count;
+    return EVAL_OK;
+}
+
+EvalStatus evl_use_numbers(evl_context *ctx, const evl_use *use, const char *name, size_t input,
+                           size_t most, double *values, size_t *n, evl_known *known)
+{
+    const evl_tensor *t = NULL;
+    size_t count = 0;
+    const double *numbers = evl_node_numbers(use->node, name, &count);
+    const evl_attribute *a = evl_node_attribute(use->node, name);
+    *known = a && a->kind == EVL_ATTRIBUTE_NUMBERS ? EVL_KNOWN
+                                                   : parameter_input(use, input, &t, &count);
+    if (*known != EVL_KNOWN)
+        return EVAL_OK;
+    if (count > most)
+        return too_many(ctx, name, count, most);
+    for (size_t i = 0; i < count; i++)
+        values[i] = t ? evl_tensor_f64(t, i) : numbers[i];
+    *n = count;
+    return EVAL_OK;
+}
+
+typedef struct packing {
+    void (*make)(void *, const evl_tensor *, const void *);
+    const evl_tensor *source;
+    const void *arg;
+} packing;
+
+static EvalStatus pack(evl_context *ctx, void *block, void *arg)
+{
+    const packing *p = arg;
+    (void)ctx;
+    p->make(block, p->source, p->arg);
+    return EVAL_OK;
+}
+
+EvalStatus evl_prepare_block(evl_prepare *p, size_t input, const char *kind, uint64_t variant,
+                             size_t bytes,
+                             void (*make)(void *block, const evl_tensor *source, const void *arg),
+                             const void *arg, const void **block)
+{
+    const evl_tensor *source = p->use.in[input];
+    packing how = { make, source, arg };
+    if (source->life == EVL_LIFE_MODEL && source->data) {
+        evl_store_key key = { source->data, kind, variant };
+        return evl_store_get(p->ctx, p->store, &key, bytes, pack, &how, block);
+    }
+    void *own = evl_arena_take(p->arena, bytes);
+    if (!own)
+        return evl_no_memory(p->ctx);
+    make(own, source, arg);
+    *block = own;
+    return EVAL_OK;
+}
+
+EvalStatus evl_infer_same(evl_infer *infer)
+{
+    infer->out[0].type = infer->use.in[0]->type;
+    infer->out[0].shape = infer->use.in[0]->shape;
+    return EVAL_OK;
+}
+
+EvalStatus evl_infer_broadcast(evl_infer *infer)
+{
+    evl_shape shape = evl_shape_scalar();
+    for (size_t i = 0; i < infer->use.n_in; i++) {
+        if (!infer->use.in[i])
+            continue;
+        EvalStatus st =
+            evl_shape_broadcast(infer->ctx, &shape, &infer->use.in[i]->shape, &shape);
+        if (st != EVAL_OK)
+            return st;
+    }
+    infer->out[0].type = infer->use.in[infer->use.node->op->type_input]->type;
+    infer->out[0].shape = shape;
+    return EVAL_OK;
+}
