@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 bool evl_utf8_valid(const char *, size_t n);
+size_t evl_utf8_cut(const char *, size_t n); /* n, or less so that no character is split */
 /* A copy in UTF-8 of little-endian UTF-16; a lone surrogate becomes U+FFFD. NULL: no memory. */
 char *evl_utf8_from_utf16(evl_arena *, const void *units, size_t n_units);
 
