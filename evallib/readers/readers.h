@@ -1,0 +1,43 @@
+/* readers.h - from the bytes of a file to a graph.
+**
+** A format has one reader; which one, its bytes tell. The bytes and the graph's arena
+** live as long as the model: constants point into the bytes, perhaps unaligned, and are
+** not copied. */
+#ifndef EVL_READERS_READERS_H
+#define EVL_READERS_READERS_H
+#include "base/bytes.h"
+#include "ir/graph.h"
+#include "os/os.h"
+
+/* What is read. */
+typedef struct evl_source {
+    const void *data;
+    size_t size;
+    const char *path; /* NULL: from memory, so nothing lies beside it */
+    bool may_map;     /* files beside it */
+} evl_source;
+
+/* Files of external data that constants point into: owned by the model. A zeroed one is
+** empty; the array is in the graph's arena, so it is closed before that is freed. */
+typedef struct evl_external {
+    evl_file *files;
+    size_t n, capacity;
+} evl_external;
+
+void evl_external_close(evl_external *);
+
+typedef struct evl_reader {
+    const char *name;
+    bool (*claims)(const evl_bytes *file); /* the whole file; its cursor is at the beginning */
+    EvalStatus (*read)(evl_context *, const evl_source *, evl_graph *, evl_external *);
+} evl_reader;
+
+extern const evl_reader evl_reader_onnx, evl_reader_cntk1;
+
+/* Reads a model into an empty graph and sorts it; types and shapes are as declared, not
+** yet inferred. EVAL_ERR_FORMAT: no known format, or broken; EVAL_ERR_UNSUPPORTED: of a
+** format not read here, or with operators not offered, all of them listed. After a
+** failure *external is empty and the arena holds rubbish. */
+EVL_MUST_USE EvalStatus evl_read_model(evl_context *, const evl_source *, evl_graph *,
+                                       evl_external *);
+#endif
