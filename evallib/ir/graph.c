@@ -119,6 +119,26 @@ bool evl_node_attributes(evl_node *node, const evl_attribute *attributes, size_t
     return true;
 }
 
+bool evl_graph_append(evl_graph *g, evl_node *node)
+{
+    node->graph = g;
+    node->index = g->n_nodes;
+    return append(g->arena, &g->nodes, &g->n_nodes, &g->node_capacity, node);
+}
+
+bool evl_graph_adopt(evl_graph *g, evl_graph *body)
+{
+    for (size_t i = 0; i < body->n_values; i++) {
+        evl_value *v = body->values[i];
+        v->graph = g;
+        v->index = g->n_values;
+        if (!append(g->arena, &g->values, &g->n_values, &g->value_capacity, v))
+            return false;
+    }
+    body->n_values = 0;
+    return true;
+}
+
 evl_value *evl_value_final(evl_value *v)
 {
     while (v && v->replaced_by)

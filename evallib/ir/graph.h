@@ -124,6 +124,12 @@ EVL_MUST_USE EvalStatus evl_graph_not_found(evl_context *, const evl_graph *, co
 /* Operands before users, bodies too. EVAL_ERR_FORMAT: a cycle, named. */
 EVL_MUST_USE EvalStatus evl_graph_sort(evl_context *, evl_graph *);
 
+/* The values of a body, moved into g (not their names). False: no memory. */
+bool evl_graph_adopt(evl_graph *g, evl_graph *body);
+
+/* Puts a node, made by this or another graph, at the end of g's nodes. */
+bool evl_graph_append(evl_graph *g, evl_node *);
+
 /* The value that stands for v after replacements. */
 evl_value *evl_value_final(evl_value *v);
 

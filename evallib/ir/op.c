@@ -68,13 +68,56 @@ EvalStatus evl_infer_node(evl_context *ctx, evl_node *node)
     if (!in || !out)
         return evl_no_memory(ctx);
     for (size_t i = 0; i < node->n_inputs; i++)
-        in[i] = node->inputs[i] ? &node->inputs[i]->t : NULL;
+        in[i] = node->inputs[i] ? &evl_value_final(node->inputs[i])->t : NULL;
     evl_use use = { node, in, node->n_inputs };
     EvalStatus st = evl_infer_use(ctx, &use, node->graph->real, out, node->n_outputs);
     for (size_t i = 0; i < node->n_outputs && st == EVAL_OK; i++)
         if (node->outputs[i])
             node->outputs[i]->t = out[i];
     return st;
+}
+
+static EvalStatus infer_bodies(evl_context *ctx, evl_node *node)
+{
+    EvalStatus st = EVAL_OK;
+    for (size_t b = 0; evl_node_body(node, b) && st == EVAL_OK; b++)
+        st = evl_infer_graph(ctx, evl_node_body(node, b));
+    return st;
+}
+
+/* Fills what inference left open with what the file declares. */
+static void complete(evl_tensor *t, const evl_tensor *declared)
+{
+    if (t->type == EVAL_UNDEFINED)
+        t->type = declared->type;
+    if (t->shape.rank < 0)
+        t->shape = declared->shape;
+    for (int32_t i = 0; i < t->shape.rank && t->shape.rank == declared->shape.rank; i++)
+        if (t->shape.dim[i] < 0)
+            t->shape.dim[i] = declared->shape.dim[i];
+}
+
+EvalStatus evl_infer_graph(evl_context *ctx, evl_graph *g)
+{
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        evl_node *node = g->nodes[i];
+        evl_tensor declared[FEW];
+        size_t n = node->n_outputs < FEW ? node->n_outputs : FEW;
+        for (size_t j = 0; j < n; j++)
+            declared[j] = node->outputs[j] ? node->outputs[j]->t : (evl_tensor){ 0 };
+        EvalStatus st = evl_infer_node(ctx, node);
+        if (st == EVAL_OK && evl_node_body(node, 0)) { /* the first gave the bodies their inputs */
+            st = infer_bodies(ctx, node);
+            if (st == EVAL_OK)
+                st = evl_infer_node(ctx, node);
+        }
+        if (st != EVAL_OK)
+            return st;
+        for (size_t j = 0; j < n; j++)
+            if (node->outputs[j])
+                complete(&node->outputs[j]->t, &declared[j]);
+    }
+    return EVAL_OK;
 }
 
 const evl_tensor *evl_use_in(const evl_use *use, size_t input)

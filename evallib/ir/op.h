@@ -83,7 +83,8 @@ enum {
                              element i of the output needs only element i of such an input */
     EVL_OP_CONTROL = 4,   /* runs bodies: exec/ knows how; no impl */
     EVL_OP_SEQUENCE = 8,  /* keeps state from frame to frame: exec/ knows how; no impl */
-    EVL_OP_NO_FOLD = 16   /* never run when the plan is made: random numbers */
+    EVL_OP_NO_FOLD = 16,  /* never run when the plan is made: random numbers */
+    EVL_OP_OF_SHAPE = 32  /* its values come from its input's shape alone: Shape, Size */
 };
 
 struct evl_op {
@@ -101,6 +102,10 @@ struct evl_op {
 
 /* The implementation for a type in a precision; NULL: not offered. */
 const evl_impl *evl_op_impl(const evl_op *, EvalType, evl_precision);
+
+/* Infers a graph as read, bodies too, as far as shapes are known; what the file declares
+** fills what stays open. */
+EVL_MUST_USE EvalStatus evl_infer_graph(evl_context *, evl_graph *);
 
 /* Infers one node from its operands' tensors; its outputs' t is set. Wraps infer:
 ** checks counts, maps floating-point types to graph->real, checks sizes, and names

@@ -81,16 +81,29 @@ failed:
     return st;
 }
 
+static const block *find(const evl_store *store, const evl_store_key *key)
+{
+    const block *b = store->buckets[bucket_of(key)];
+    while (b && !is_key(&b->key, key))
+        b = b->next;
+    return b;
+}
+
+const void *evl_store_find(evl_store *store, const evl_store_key *key)
+{
+    evl_mutex_lock(store->lock);
+    const block *b = find(store, key);
+    evl_mutex_unlock(store->lock);
+    return b ? b->data : NULL;
+}
+
 EvalStatus evl_store_get(evl_context *ctx, evl_store *store, const evl_store_key *key, size_t bytes,
                          EvalStatus (*make)(evl_context *, void *, void *), void *arg,
                          const void **data)
 {
     EvalStatus st = EVAL_OK;
-    const block *b;
     evl_mutex_lock(store->lock);
-    for (b = store->buckets[bucket_of(key)]; b; b = b->next)
-        if (is_key(&b->key, key))
-            break;
+    const block *b = find(store, key);
     if (b)
         *data = b->data;
     else

@@ -15,8 +15,10 @@ typedef struct evl_store_key {
 evl_store *evl_store_new(evl_memory *);  /* NULL: no memory */
 void evl_store_free(evl_store *);
 
+const void *evl_store_find(evl_store *, const evl_store_key *); /* NULL: not there */
+
 /* The block of that key; when there is none, one of `bytes` filled by make(). Two
-** threads that ask at once get the same one. */
+** threads that ask at once get the same one. make() must not use the store. */
 EVL_MUST_USE EvalStatus evl_store_get(evl_context *, evl_store *, const evl_store_key *, size_t bytes,
                                       EvalStatus (*make)(evl_context *, void *block, void *arg),
                                       void *arg, const void **block);

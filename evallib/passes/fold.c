@@ -1,0 +1,273 @@
+/* Types, shapes and constants, in one sweep from operands to users, because each
+** needs the others: a shape may be computed from a shape, and what is computed from
+** constants alone is a constant, by the operator's own arithmetic. An If whose
+** condition is then known gives way to its branch.
+**
+** What comes from the model's constants alone is kept by the model's store, so that
+** further plans find it there; what comes from shapes belongs to the plan. */
+#include "ops/ops.h"
+#include "passes/passes.h"
+#include <string.h>
+
+enum { MOST_FOLDED_BYTES = 1 << 26 }; /* larger results are left to the run */
+
+typedef struct folder {
+    evl_context *ctx;
+    const evl_pass_env *env;
+} folder;
+
+static EvalStatus sweep(folder *f, evl_graph *g);
+static EvalStatus sweep_nodes(folder *f, evl_node *const *nodes, size_t n, evl_graph *target);
+
+typedef struct conversion {
+    const evl_tensor *from;
+    EvalType to;
+    size_t n;
+} conversion;
+
+static EvalStatus convert(evl_context *ctx, void *block, void *arg)
+{
+    const conversion *c = arg;
+    if (!evl_convert(c->n, c->from->type, c->from->data, c->to, block))
+        return evl_fail(ctx, EVAL_ERR_TYPE, "a constant of type %s cannot be used",
+                        evl_type_name(c->from->type));
+    return EVAL_OK;
+}
+
+/* A constant as operators want it: of the plan's type, aligned, never at NULL. */
+static EvalStatus settle(folder *f, evl_graph *g, evl_value *v)
+{
+    EvalType to = evl_type_is_float(v->t.type) ? g->real : v->t.type;
+    conversion c = { &v->t, to, evl_shape_count(&v->t.shape) };
+    size_t size = evl_type_size(to);
+    const void *data;
+    if (c.n == 0 || !v->t.data) {
+        v->t.data = v->t.data ? v->t.data : evl_arena_take(g->arena, EVL_ALIGNMENT);
+        v->t.type = to;
+        v->t.life = EVL_LIFE_PLAN;
+        return v->t.data ? EVAL_OK : evl_no_memory(f->ctx);
+    }
+    if (to == v->t.type && (uintptr_t)v->t.data % (size > 8 ? 8 : size) == 0)
+        return EVAL_OK;
+    evl_store_key key = { v->t.data, "stored", (uint64_t)v->t.type };
+    EvalStatus st =
+        evl_store_get(f->ctx, f->env->store, &key, c.n * size, convert, &c, &data);
+    if (st == EVAL_OK) {
+        memcpy(&v->t.data, &data, sizeof data); /* constants are read through void * too */
+        v->t.type = to;
+    }
+    return st;
+}
+
+static EvalStatus settle_constants(folder *f, evl_graph *g)
+{
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < g->n_values && st == EVAL_OK; i++)
+        if (g->values[i]->is_constant)
+            st = settle(f, g, g->values[i]);
+    return st;
+}
+
+static bool are_constant(const evl_node *node)
+{
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] && !node->inputs[i]->is_constant)
+            return false;
+    return true;
+}
+
+static bool can_fold(const evl_node *node)
+{
+    size_t bytes = 0;
+    if (node->op->traits & (EVL_OP_CONTROL | EVL_OP_SEQUENCE | EVL_OP_NO_FOLD))
+        return false;
+    if (node->op->traits & EVL_OP_OF_SHAPE ? !evl_shape_is_known(&node->inputs[0]->t.shape)
+                                           : !are_constant(node))
+        return false;
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        const evl_value *v = node->outputs[i];
+        if (!v)
+            continue;
+        if (!evl_shape_is_known(&v->t.shape) || v->t.type == EVAL_UNDEFINED)
+            return false;
+        bytes += evl_shape_count(&v->t.shape) * evl_type_size(v->t.type);
+    }
+    return bytes <= MOST_FOLDED_BYTES;
+}
+
+static evl_life result_life(const evl_node *node)
+{
+    evl_life life = node->origin && !(node->op->traits & EVL_OP_OF_SHAPE) ? EVL_LIFE_MODEL
+                                                                          : EVL_LIFE_PLAN;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] && node->inputs[i]->t.life != EVL_LIFE_MODEL)
+            life = EVL_LIFE_PLAN;
+    return life;
+}
+
+typedef struct result {
+    const void *data;
+    size_t bytes;
+} result;
+
+static EvalStatus copy_result(evl_context *ctx, void *block, void *arg)
+{
+    const result *r = arg;
+    (void)ctx;
+    memcpy(block, r->data, r->bytes);
+    return EVAL_OK;
+}
+
+static EvalStatus keep(folder *f, evl_node *node, size_t output, const evl_tensor *t, evl_life life)
+{
+    evl_value *v = node->outputs[output];
+    result r = { t->data, evl_shape_count(&t->shape) * evl_type_size(t->type) };
+    v->is_constant = true;
+    v->t.life = life;
+    if (life == EVL_LIFE_MODEL) {
+        evl_store_key key = { node->origin, "folded", output };
+        const void *data;
+        EvalStatus st =
+            evl_store_get(f->ctx, f->env->store, &key, r.bytes, copy_result, &r, &data);
+        if (st == EVAL_OK)
+            memcpy(&v->t.data, &data, sizeof data);
+        return st;
+    }
+    v->t.data = evl_arena_take(node->graph->arena, r.bytes + 1);
+    if (!v->t.data)
+        return evl_no_memory(f->ctx);
+    if (r.bytes)
+        memcpy(v->t.data, r.data, r.bytes);
+    return EVAL_OK;
+}
+
+/* All wanted outputs found among what earlier plans folded. */
+static bool find_folded(folder *f, evl_node *node)
+{
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        evl_store_key key = { node->origin, "folded", i };
+        const void *data = node->outputs[i] ? evl_store_find(f->env->store, &key) : NULL;
+        if (node->outputs[i] && !data)
+            return false;
+        if (data)
+            memcpy(&node->outputs[i]->t.data, &data, sizeof data);
+    }
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i]) {
+            node->outputs[i]->is_constant = true;
+            node->outputs[i]->t.life = EVL_LIFE_MODEL;
+        }
+    return true;
+}
+
+static EvalStatus evaluate(folder *f, evl_node *node, evl_arena *arena, evl_life life)
+{
+    const evl_tensor **in = evl_arena_take_many(arena, node->n_inputs + 1, sizeof *in);
+    evl_tensor *out = evl_arena_take_many(arena, node->n_outputs, sizeof *out);
+    if (!in || !out)
+        return evl_no_memory(f->ctx);
+    for (size_t i = 0; i < node->n_inputs; i++)
+        in[i] = node->inputs[i] ? &node->inputs[i]->t : NULL;
+    evl_use use = { node, in, node->n_inputs };
+    EvalStatus st = evl_infer_use(f->ctx, &use, node->graph->real, out, node->n_outputs);
+    if (st == EVAL_OK)
+        st = evl_evaluate_use(f->ctx, f->env->machine, f->env->store, arena, &use, out,
+                              node->n_outputs);
+    for (size_t i = 0; i < node->n_outputs && st == EVAL_OK; i++)
+        if (node->outputs[i])
+            st = keep(f, node, i, &out[i], life);
+    return st;
+}
+
+static EvalStatus fold_node(folder *f, evl_node *node)
+{
+    evl_life life = result_life(node);
+    if (life == EVL_LIFE_MODEL && find_folded(f, node))
+        return EVAL_OK;
+    evl_arena *arena = evl_arena_new(f->ctx->memory);
+    if (!arena)
+        return evl_no_memory(f->ctx);
+    EvalStatus st = evaluate(f, node, arena, life);
+    evl_arena_free(arena);
+    return st;
+}
+
+/* The branch of an If whose condition is known; NULL: it is not known. */
+static evl_graph *known_branch(const evl_node *node)
+{
+    if (node->op != &evl_op_if || !node->inputs[0] || !node->inputs[0]->is_constant ||
+        evl_shape_count(&node->inputs[0]->t.shape) == 0)
+        return NULL;
+    return evl_node_graph(node, evl_tensor_i64(&node->inputs[0]->t, 0) ? "then_branch"
+                                                                       : "else_branch");
+}
+
+static EvalStatus inline_branch(folder *f, evl_node *node, evl_graph *branch, evl_graph *target)
+{
+    EvalStatus st = settle_constants(f, branch);
+    if (st == EVAL_OK && !evl_graph_adopt(target, branch))
+        st = evl_no_memory(f->ctx);
+    if (st == EVAL_OK)
+        st = sweep_nodes(f, branch->nodes, branch->n_nodes, target);
+    if (st == EVAL_OK && branch->n_outputs != node->n_outputs)
+        st = evl_fail(f->ctx, EVAL_ERR_FORMAT, "%zu outputs, and a branch with %zu",
+                      node->n_outputs, branch->n_outputs);
+    for (size_t i = 0; i < node->n_outputs && st == EVAL_OK; i++)
+        if (node->outputs[i])
+            node->outputs[i]->replaced_by = evl_value_final(branch->outputs[i]);
+    return st;
+}
+
+static EvalStatus sweep_bodies(folder *f, evl_node *node)
+{
+    EvalStatus st = EVAL_OK;
+    for (size_t b = 0; evl_node_body(node, b) && st == EVAL_OK; b++)
+        st = sweep(f, evl_node_body(node, b));
+    return st == EVAL_OK ? evl_infer_node(f->ctx, node) : st;
+}
+
+static EvalStatus sweep_node(folder *f, evl_node *node, evl_graph *target)
+{
+    for (size_t i = 0; i < node->n_inputs; i++)
+        node->inputs[i] = evl_value_final(node->inputs[i]);
+    evl_graph *branch = known_branch(node);
+    if (branch)
+        return inline_branch(f, node, branch, target);
+    node->graph = target;
+    EvalStatus st = evl_infer_node(f->ctx, node);
+    if (st == EVAL_OK && evl_node_body(node, 0))
+        st = sweep_bodies(f, node);
+    if (st == EVAL_OK && can_fold(node))
+        return fold_node(f, node);
+    if (st == EVAL_OK && !evl_graph_append(target, node))
+        st = evl_no_memory(f->ctx);
+    return st;
+}
+
+static EvalStatus sweep_nodes(folder *f, evl_node *const *nodes, size_t n, evl_graph *target)
+{
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < n && st == EVAL_OK; i++)
+        st = sweep_node(f, nodes[i], target);
+    return st;
+}
+
+static EvalStatus sweep(folder *f, evl_graph *g)
+{
+    evl_node **nodes = g->nodes;
+    size_t n = g->n_nodes;
+    EvalStatus st = settle_constants(f, g);
+    g->nodes = NULL;
+    g->n_nodes = g->node_capacity = 0;
+    if (st == EVAL_OK)
+        st = sweep_nodes(f, nodes, n, g);
+    for (size_t i = 0; i < g->n_outputs; i++)
+        g->outputs[i] = evl_value_final(g->outputs[i]);
+    return st;
+}
+
+EvalStatus evl_pass_fold(evl_context *ctx, const evl_pass_env *env, evl_graph *graph)
+{
+    folder f = { ctx, env };
+    return sweep(&f, graph);
+}

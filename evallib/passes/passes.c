@@ -1,0 +1,18 @@
+/* The table of passes. */
+#include "passes/passes.h"
+
+static const struct {
+    const char *name;
+    evl_pass *run;
+} passes[] = {
+    { "fold", evl_pass_fold },
+    { "dead", evl_pass_dead },
+};
+
+EvalStatus evl_passes_run(evl_context *ctx, const evl_pass_env *env, evl_graph *graph)
+{
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < sizeof passes / sizeof passes[0] && st == EVAL_OK; i++)
+        st = passes[i].run(ctx, env, graph);
+    return st;
+}

@@ -1,0 +1,20 @@
+/* passes.h - graph to graph: what a plan's copy goes through before it is planned.
+**
+** Each pass keeps the meaning of the asked outputs and of the given inputs. */
+#ifndef EVL_PASSES_PASSES_H
+#define EVL_PASSES_PASSES_H
+#include "ir/op.h"
+
+typedef struct evl_pass_env {
+    const evl_machine *machine;
+    evl_store *store;
+} evl_pass_env;
+
+typedef EvalStatus evl_pass(evl_context *, const evl_pass_env *, evl_graph *);
+
+/* All passes, in the order of their table. */
+EVL_MUST_USE EvalStatus evl_passes_run(evl_context *, const evl_pass_env *, evl_graph *);
+
+evl_pass evl_pass_fold; /* types, shapes, constants: see fold.c */
+evl_pass evl_pass_dead; /* nodes that nothing needs */
+#endif
