@@ -1,2 +1,234 @@
+/* The heart of every product: a tile of C kept in registers while k runs.
+**
+** Measured on Zen 3 and 4: 95-100 % of the processor's FMA peak with operands in cache,
+** so no intrinsics. Each number of rows is a copy of its own of one inlined text: with
+** the number constant, the sums stay in registers. The inner loops count to a constant
+** and ask `i < rows` because clang, which unrolls before it inlines, would otherwise
+** keep the sums in memory (5 times slower). */
 #include "kernels/set.h"
-const evl_gemm_kernels SET(evl_gemm_kernels) = { 0 };
+#include "kernels/vector.h"
+
+enum { COLUMNS = 2 * LANES, ROW_PANELS = 4 };
+
+/* What a tile is multiplied from. */
+typedef struct operands {
+    size_t k;
+    const real *a;
+    size_t a_row, a_step;
+    const real *b;
+    size_t b_panel;
+} operands;
+
+/* rows x COLUMNS sums of one panel. */
+static inline __attribute__((always_inline)) void panel_sums(const operands *o, size_t rows,
+                                                             real *sums)
+{
+    const size_t a_row = o->a_row, a_step = o->a_step;
+    const real *a = o->a, *b = o->b;
+    vec left[VECTOR_ROWS] = { 0 }, right[VECTOR_ROWS] = { 0 };
+    for (size_t p = o->k; p > 0; p--, a += a_step, b += COLUMNS) {
+        vec b0 = vec_load(b), b1 = vec_load(b + LANES);
+#pragma GCC unroll 16
+        for (size_t i = 0; i < VECTOR_ROWS; i++)
+            if (i < rows) {
+                left[i] += a[i * a_row] * b0;
+                right[i] += a[i * a_row] * b1;
+            }
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; i++) {
+        vec_store(sums + i * COLUMNS, left[i]);
+        vec_store(sums + i * COLUMNS + LANES, right[i]);
+    }
+}
+
+/* The same of the first vector of a panel: for a right edge of at most LANES columns. */
+static inline __attribute__((always_inline)) void edge_sums(const operands *o, size_t rows,
+                                                            real *sums)
+{
+    const size_t a_row = o->a_row, a_step = o->a_step;
+    const real *a = o->a, *b = o->b;
+    vec left[VECTOR_ROWS] = { 0 };
+    for (size_t p = o->k; p > 0; p--, a += a_step, b += COLUMNS) {
+        vec b0 = vec_load(b);
+#pragma GCC unroll 16
+        for (size_t i = 0; i < VECTOR_ROWS; i++)
+            if (i < rows)
+                left[i] += a[i * a_row] * b0;
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; i++)
+        vec_store(sums + i * COLUMNS, left[i]);
+}
+
+/* One row by four panels: with one panel, each sum would wait for itself. */
+static void row_sums(const operands *o, real *sums)
+{
+    const size_t a_step = o->a_step, panel = o->b_panel;
+    const real *a = o->a, *b = o->b;
+    vec left[ROW_PANELS] = { 0 }, right[ROW_PANELS] = { 0 };
+    for (size_t p = o->k; p > 0; p--, a += a_step, b += COLUMNS)
+#pragma GCC unroll 8
+        for (size_t q = 0; q < ROW_PANELS; q++) {
+            left[q] += *a * vec_load(b + q * panel);
+            right[q] += *a * vec_load(b + q * panel + LANES);
+        }
+#pragma GCC unroll 8
+    for (size_t q = 0; q < ROW_PANELS; q++) {
+        vec_store(sums + q * COLUMNS, left[q]);
+        vec_store(sums + q * COLUMNS + LANES, right[q]);
+    }
+}
+
+/* A set has as many of these as its registers hold rows; the rest fold away. */
+enum {
+    R5 = VECTOR_ROWS < 5 ? 1 : 5, R6 = VECTOR_ROWS < 6 ? 1 : 6, R7 = VECTOR_ROWS < 7 ? 1 : 7,
+    R8 = VECTOR_ROWS < 8 ? 1 : 8, R9 = VECTOR_ROWS < 9 ? 1 : 9, R10 = VECTOR_ROWS < 10 ? 1 : 10,
+    R11 = VECTOR_ROWS < 11 ? 1 : 11, R12 = VECTOR_ROWS < 12 ? 1 : 12
+};
+
+static void panel_tile(const operands *o, size_t rows, real *sums)
+{
+    switch (rows) {
+    case 1: panel_sums(o, 1, sums); return;
+    case 2: panel_sums(o, 2, sums); return;
+    case 3: panel_sums(o, 3, sums); return;
+    case 4: panel_sums(o, 4, sums); return;
+    case 5: panel_sums(o, R5, sums); return;
+    case 6: panel_sums(o, R6, sums); return;
+    case 7: panel_sums(o, R7, sums); return;
+    case 8: panel_sums(o, R8, sums); return;
+    case 9: panel_sums(o, R9, sums); return;
+    case 10: panel_sums(o, R10, sums); return;
+    case 11: panel_sums(o, R11, sums); return;
+    default: panel_sums(o, R12, sums); return;
+    }
+}
+
+static void edge_tile(const operands *o, size_t rows, real *sums)
+{
+    switch (rows) {
+    case 1: edge_sums(o, 1, sums); return;
+    case 2: edge_sums(o, 2, sums); return;
+    case 3: edge_sums(o, 3, sums); return;
+    case 4: edge_sums(o, 4, sums); return;
+    case 5: edge_sums(o, R5, sums); return;
+    case 6: edge_sums(o, R6, sums); return;
+    case 7: edge_sums(o, R7, sums); return;
+    case 8: edge_sums(o, R8, sums); return;
+    case 9: edge_sums(o, R9, sums); return;
+    case 10: edge_sums(o, R10, sums); return;
+    case 11: edge_sums(o, R11, sums); return;
+    default: edge_sums(o, R12, sums); return;
+    }
+}
+
+static void add_row(size_t n, const evl_gemm_add *add, size_t i, size_t j, real *y)
+{
+    if (!add->data)
+        return;
+    const real *from = add->data + i * add->row + j * add->column;
+    if (add->column)
+        for (size_t x = 0; x < n; x++)
+            y[x] += from[x];
+    else
+        for (size_t x = 0; x < n; x++)
+            y[x] += *from;
+}
+
+/* From the sums to C; inlined once for the full width, once for edges. */
+static inline __attribute__((always_inline)) void store(const evl_gemm_block *g, size_t i, size_t j,
+                                                        size_t rows, size_t columns, real *sums)
+{
+    real *c = g->c + i * g->c_row + j;
+    for (size_t r = 0; r < rows; r++, sums += COLUMNS, c += g->c_row) {
+        for (size_t x = 0; x < columns; x++)
+            sums[x] *= g->alpha;
+        add_row(columns, &g->add[0], i + r, j, sums);
+        add_row(columns, &g->add[1], i + r, j, sums);
+        for (size_t x = 0; x < columns; x++)
+            c[x] = sums[x];
+    }
+}
+
+static void store_tile(const evl_gemm_block *g, size_t i, size_t j, size_t rows, real *sums)
+{
+    if (g->n - j >= COLUMNS)
+        store(g, i, j, rows, COLUMNS, sums);
+    else
+        store(g, i, j, rows, g->n - j, sums);
+}
+
+static void block_row(const evl_gemm_block *g)
+{
+    operands o = { g->k, g->a, g->a_row, g->a_step, g->b, g->b_panel };
+    real sums[ROW_PANELS * COLUMNS];
+    size_t j = 0;
+    for (; j + (ROW_PANELS - 1) * COLUMNS < g->n; j += ROW_PANELS * COLUMNS) {
+        row_sums(&o, sums);
+        o.b += ROW_PANELS * g->b_panel;
+        for (size_t q = 0; q < ROW_PANELS; q++)
+            store_tile(g, 0, j + q * COLUMNS, 1, sums + q * COLUMNS);
+    }
+    for (; j < g->n; j += COLUMNS, o.b += g->b_panel) {
+        panel_tile(&o, 1, sums);
+        store_tile(g, 0, j, 1, sums);
+    }
+}
+
+/* A panel of B stays in the first cache while the groups of A pass by it. */
+static void block(const evl_gemm_block *g)
+{
+    if (g->m == 1) {
+        block_row(g);
+        return;
+    }
+    operands o = { g->k, g->a, g->a_row, g->a_step, g->b, g->b_panel };
+    real sums[VECTOR_ROWS * COLUMNS];
+    for (size_t j = 0; j < g->n; j += COLUMNS, o.b += g->b_panel) {
+        void (*tile)(const operands *, size_t, real *) = g->n - j > LANES ? panel_tile : edge_tile;
+        o.a = g->a;
+        for (size_t i = 0; i < g->m; i += g->rows, o.a += g->a_group) {
+            size_t rows = g->m - i < g->rows ? g->m - i : g->rows;
+            tile(&o, rows, sums);
+            store_tile(g, i, j, rows, sums);
+        }
+    }
+}
+
+static void pack_panel(size_t k, size_t n, evl_gemm_matrix b, real *panel)
+{
+    for (size_t p = 0; p < k; p++, panel += COLUMNS) {
+        const real *from = b.data + p * b.row;
+        for (size_t j = 0; j < n; j++)
+            panel[j] = from[j * b.column];
+        for (size_t j = n; j < COLUMNS; j++)
+            panel[j] = 0;
+    }
+}
+
+static void pack_panels(size_t k, size_t n, evl_gemm_matrix b, size_t panel, real *panels)
+{
+    for (size_t j = 0; j < n; j += COLUMNS, panels += panel) {
+        evl_gemm_matrix from = { b.data + j * b.column, b.row, b.column };
+        pack_panel(k, n - j < COLUMNS ? n - j : COLUMNS, from, panels);
+    }
+}
+
+static void pack_rows(size_t m, size_t k, evl_gemm_matrix a, size_t rows, size_t group,
+                      real *packed)
+{
+    for (size_t i = 0; i < m; i += rows, packed += group)
+        for (size_t p = 0; p < k; p++)
+            for (size_t r = 0; r < rows; r++)
+                packed[p * rows + r] =
+                    i + r < m ? a.data[(i + r) * a.row + p * a.column] : 0;
+}
+
+const evl_gemm_kernels SET(evl_gemm_kernels) = {
+    .rows = VECTOR_ROWS,
+    .columns = COLUMNS,
+    .block = block,
+    .pack_panels = pack_panels,
+    .pack_rows = pack_rows,
+};

@@ -1,0 +1,33 @@
+/* vector.h - the widest vector of the instruction set being built, in the compiler's
+** own extension: the only file that knows widths. One text serves every set.
+**
+** VECTOR_ROWS is how many rows of two vectors of sums fit the registers, beside two
+** vectors of operands and what the compiler needs. */
+#ifndef EVL_KERNELS_VECTOR_H
+#define EVL_KERNELS_VECTOR_H
+#include "real.h"
+#include <stddef.h>
+
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64, VECTOR_ROWS = 12 };
+#elif defined(__AVX2__)
+enum { VECTOR_BYTES = 32, VECTOR_ROWS = 6 };
+#else
+enum { VECTOR_BYTES = 16, VECTOR_ROWS = 4 };
+#endif
+
+enum { LANES = VECTOR_BYTES / sizeof(real) };
+
+/* Aligned as its element: data comes from anywhere. */
+typedef real vec __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+
+static inline vec vec_load(const real *x)
+{
+    return *(const vec *)x;
+}
+
+static inline void vec_store(real *y, vec v)
+{
+    *(vec *)y = v;
+}
+#endif
