@@ -1,0 +1,45 @@
+#include "ops/move.h"
+#include <string.h>
+
+EvalStatus evl_move_prepare(evl_prepare *p, evl_move_make *make)
+{
+    evl_move *move;
+    if (!p->out[0])
+        return EVAL_OK;
+    move = evl_arena_take(p->arena, sizeof *move);
+    if (!move)
+        return evl_no_memory(p->ctx);
+    p->state = move;
+    return make(p->ctx, &p->use, p->out[0], move);
+}
+
+void evl_move_apply(const evl_move *move, const evl_machine *machine, const evl_tensor *from,
+                    const evl_tensor *to)
+{
+    if (move->box.n_units > 0)
+        evl_strided_copy(&move->box, machine->pool, (const char *)from->data + move->from,
+                         (char *)to->data + move->to);
+}
+
+EvalStatus evl_move_run(const evl_call *call)
+{
+    if (call->state)
+        evl_move_apply(call->state, call->machine, call->in[0], call->out[0]);
+    return EVAL_OK;
+}
+
+void evl_move_all(const evl_tensor *from, const evl_tensor *to)
+{
+    size_t bytes = evl_shape_count(&from->shape) * evl_type_size(from->type);
+    if (bytes > 0 && from->data != to->data)
+        memcpy(to->data, from->data, bytes);
+}
+
+EvalStatus evl_move_all_run(const evl_call *call)
+{
+    if (call->out[0])
+        evl_move_all(call->in[0], call->out[0]);
+    return EVAL_OK;
+}
+
+const evl_impl evl_move_all_impl = { NULL, evl_move_all_run };
