@@ -1,0 +1,51 @@
+#!/bin/sh
+# Installs a build into a folder of its own and uses it as others would.
+#
+#     sh tests/install/run.sh BUILD_FOLDER
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+built=$(cd "$1" && pwd)
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+prefix=$place/prefix
+model=$root/samples/digits/digits.onnx
+strict="-Wall -Wextra -Wpedantic -Werror"
+
+cmake --install "$built" --prefix "$prefix" >"$place/log" || { cat "$place/log"; exit 1; }
+
+says_digits() { # a program: it must find the model's input and output
+    "$@" "$model" >"$place/said" || { cat "$place/said"; echo "$1 failed"; return 1; }
+    grep -q 'input features: 784 elements' "$place/said" && grep -q 'output ol.z: 10 elements' "$place/said" ||
+        { cat "$place/said"; echo "$1 says something else"; return 1; }
+}
+
+echo "find_package"
+cmake -S "$root/samples/embed" -B "$place/embed" -DCMAKE_PREFIX_PATH="$prefix" >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+cmake --build "$place/embed" >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+says_digits "$place/embed/embed_shared"
+says_digits "$place/embed/embed_static"
+
+echo "pkg-config"
+PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name evallib.pc)")
+export PKG_CONFIG_PATH
+# The prefix was given while installing, so the file is told where it is.
+config="pkg-config --define-variable=prefix=$prefix"
+libraries=$($config --variable=libdir evallib)
+cc -std=c11 $strict -o "$place/shared" "$root/samples/embed/embed.c" $($config --cflags --libs evallib)
+LD_LIBRARY_PATH=$libraries says_digits "$place/shared"
+cc -std=c11 -static-libgcc $strict -o "$place/static" "$root/samples/embed/embed.c" \
+    $($config --cflags evallib) "$libraries/libevallib.a" $($config --libs --static evallib | sed 's/-levallib//')
+says_digits "$place/static"
+
+echo "headers alone"
+for header in $(cd "$prefix/include" && find evallib -name '*.h' ! -path '*/cntk/*'); do
+    printf '#include <%s>\nint main(void) { return 0; }\n' "$header" >"$place/alone.c"
+    cp "$place/alone.c" "$place/alone.cpp"
+    cc -std=c11 $strict -I"$prefix/include" -fsyntax-only "$place/alone.c"
+    c++ -std=c++11 $strict -I"$prefix/include" -fsyntax-only "$place/alone.cpp"
+done
+for header in $(cd "$prefix/include" && find evallib -path '*/cntk/*.h'); do
+    printf '#include <%s>\nint main() { return 0; }\n' "$header" >"$place/alone.cpp"
+    c++ -std=c++11 $strict -I"$prefix/include" -fsyntax-only "$place/alone.cpp"
+done
+echo "install: ok"
