@@ -1,0 +1,86 @@
+/* exec.h - running plans.
+**
+** A session is what changes in a run: one block of memory, pointers into it and into
+** the caller's memory, recurrent state. One run uses one session; a plan keeps those
+** that are idle. */
+#ifndef EVL_EXEC_EXEC_H
+#define EVL_EXEC_EXEC_H
+#include "passes/passes.h"
+#include "plan/plan.h"
+
+/* What recurrent steps remember from call to call, by the graph's state numbers. A run
+** reads `before` and writes `after`; whoever owns both swaps them when it succeeded. */
+typedef struct evl_state {
+    void *data; /* the last frames, oldest first; NULL: a new sequence begins */
+    size_t bytes, capacity;
+} evl_state;
+
+typedef struct evl_states {
+    evl_memory *memory;
+    size_t n;
+    evl_state *before, *after;
+} evl_states;
+
+EVL_MUST_USE EvalStatus evl_states_new(evl_context *, size_t n, evl_states *);
+void evl_states_swap(evl_states *);  /* what was written is what is read next */
+void evl_states_reset(evl_states *); /* a new sequence begins */
+void evl_states_free(evl_states *);
+
+/* A copy of the part of a graph that is asked for, through all passes, as a plan. */
+EVL_MUST_USE EvalStatus evl_compile(evl_context *, const evl_graph *, const evl_pass_env *,
+                                    const evl_selection *, evl_plan **);
+
+struct evl_session {
+    const evl_plan *plan;
+    evl_arena *arena;        /* holds the session itself */
+    evl_tensor *values;      /* by slot: where each is in this run */
+    evl_call *calls;         /* by step, bound to values */
+    char *block;
+    void **own;              /* by slot: memory of EVL_PLACE_OWN values */
+    size_t *own_capacity;
+    evl_session ***children; /* by step and body */
+    evl_arena *step_arena;   /* of dynamic steps: emptied before each */
+    void *scratch;           /* of dynamic steps */
+    size_t scratch_capacity;
+    evl_states *states;      /* NULL: nothing is carried */
+    int (*stop)(void *user); /* NULL: never */
+    void *user;
+    evl_session *next;       /* among the plan's idle ones */
+};
+
+/* An idle session of the plan, or a new one. */
+EVL_MUST_USE EvalStatus evl_session_take(evl_context *, evl_plan *, evl_session **);
+void evl_session_give(evl_plan *, evl_session *);
+void evl_session_drop_idle(evl_plan *); /* before evl_plan_free */
+
+/* Where the caller has input i, and wants output i (of those that have a place of
+** their own: evl_session_has_place). */
+void evl_session_input(evl_session *, size_t i, const void *data);
+bool evl_session_has_place(const evl_plan *, size_t output);
+void evl_session_output(evl_session *, size_t i, void *data);
+
+/* Runs all steps. The outputs are then in evl_session_result. */
+EVL_MUST_USE EvalStatus evl_session_run(evl_session *, evl_context *);
+const evl_tensor *evl_session_result(const evl_session *, size_t output);
+
+/* Inside exec/: one step of its kind; memory for a value whose size the run decides. */
+EvalStatus evl_step_if(evl_session *, evl_context *, size_t step);
+EvalStatus evl_step_recurrence(evl_session *, evl_context *, size_t step);
+EvalStatus evl_step_delay(evl_session *, evl_context *, size_t step);
+EvalStatus evl_step_dynamic(evl_session *, evl_context *, size_t step);
+EVL_MUST_USE EvalStatus evl_session_own(evl_session *, evl_context *, evl_slot_index,
+                                        const evl_tensor *like);
+/* What stands before the first frame of a sequence: `bytes` of frames, the oldest first,
+** carried from the call before or made of the initial value. */
+typedef struct evl_past {
+    int64_t state; /* -1: never carried */
+    double initial;
+    EvalType type;
+    size_t bytes;
+} evl_past;
+
+void evl_past_read(const evl_states *, const evl_past *, size_t from, size_t n, void *room);
+/* Keeps, for the next call, the last frames of the past followed by data. */
+EVL_MUST_USE EvalStatus evl_past_keep(evl_context *, evl_states *, const evl_past *,
+                                      const void *data, size_t n_bytes);
+#endif

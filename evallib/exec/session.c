@@ -1,0 +1,199 @@
+/* Sessions: a plan's slots and steps bound to memory. */
+#include "exec/exec.h"
+
+static evl_session *new_session(evl_context *, const evl_plan *, evl_arena *);
+
+/* A value of no element still has an address: NULL would say that it is not known. */
+static void *at_block(const evl_session *s, size_t at)
+{
+    return s->block + at;
+}
+
+static void bind_values(evl_session *s)
+{
+    for (size_t i = 0; i < s->plan->n_slots; i++) {
+        s->values[i] = s->plan->slots[i].t;
+        if (s->plan->slots[i].place == EVL_PLACE_BLOCK)
+            s->values[i].data = at_block(s, s->plan->slots[i].at);
+        if (s->plan->slots[i].place != EVL_PLACE_CONSTANT)
+            s->values[i].life = EVL_LIFE_RUN;
+    }
+}
+
+static bool bind_operands(evl_session *s, const evl_slot_index *slots, size_t n,
+                          evl_tensor ***tensors)
+{
+    *tensors = evl_arena_take_many(s->arena, n + 1, sizeof **tensors);
+    for (size_t i = 0; *tensors && i < n; i++)
+        (*tensors)[i] = slots[i] == EVL_NO_SLOT ? NULL : &s->values[slots[i]];
+    return *tensors;
+}
+
+static bool bind_children(evl_context *ctx, evl_session *s, const evl_step *step,
+                          evl_session ***children)
+{
+    *children = evl_arena_take_many(s->arena, step->n_bodies + 1, sizeof **children);
+    for (size_t i = 0; *children && i < step->n_bodies; i++)
+        if (!((*children)[i] = new_session(ctx, step->bodies[i].plan, s->arena)))
+            return false;
+    return *children;
+}
+
+static bool bind_step(evl_context *ctx, evl_session *s, size_t i)
+{
+    const evl_step *step = &s->plan->steps[i];
+    evl_call *call = &s->calls[i];
+    evl_tensor **in, **out;
+    if (!bind_operands(s, step->in, step->node->n_inputs, &in) ||
+        !bind_operands(s, step->out, step->node->n_outputs, &out) ||
+        !bind_children(ctx, s, step, &s->children[i]))
+        return false;
+    *call = (evl_call){ .machine = s->plan->machine,
+                        .node = step->node,
+                        .state = step->state,
+                        .in = (const evl_tensor *const *)in,
+                        .n_in = step->node->n_inputs,
+                        .out = out,
+                        .n_out = step->node->n_outputs,
+                        .scratch = at_block(s, s->plan->scratch_at) };
+    return true;
+}
+
+static bool take_arrays(evl_session *s)
+{
+    const evl_plan *p = s->plan;
+    s->values = evl_arena_take_many(s->arena, p->n_slots + 1, sizeof *s->values);
+    s->calls = evl_arena_take_many(s->arena, p->n_steps + 1, sizeof *s->calls);
+    s->own = evl_arena_take_many(s->arena, p->n_slots + 1, sizeof *s->own);
+    s->own_capacity = evl_arena_take_many(s->arena, p->n_slots + 1, sizeof *s->own_capacity);
+    s->children = evl_arena_take_many(s->arena, p->n_steps + 1, sizeof *s->children);
+    s->block = evl_arena_take(s->arena, p->block_bytes + EVL_ALIGNMENT);
+    return s->values && s->calls && s->own && s->own_capacity && s->children && s->block;
+}
+
+static void free_own(evl_session *s)
+{
+    for (size_t i = 0; s->own && i < s->plan->n_slots; i++)
+        evl_release(s->plan->memory, s->own[i]);
+    evl_release(s->plan->memory, s->scratch);
+    evl_arena_free(s->step_arena);
+    for (size_t i = 0; s->children && i < s->plan->n_steps; i++)
+        for (size_t b = 0; s->children[i] && b < s->plan->steps[i].n_bodies; b++)
+            if (s->children[i][b])
+                free_own(s->children[i][b]);
+}
+
+/* NULL: no memory; what its children hold outside the arena is freed with the top one. */
+static evl_session *new_session(evl_context *ctx, const evl_plan *plan, evl_arena *arena)
+{
+    evl_session *s = evl_arena_take(arena, sizeof *s);
+    if (!s)
+        return NULL;
+    s->plan = plan;
+    s->arena = arena;
+    bool ok = take_arrays(s);
+    if (ok && plan->has_dynamic)
+        ok = (s->step_arena = evl_arena_new(ctx->memory)) != NULL;
+    if (ok)
+        bind_values(s);
+    for (size_t i = 0; ok && i < plan->n_steps; i++)
+        ok = bind_step(ctx, s, i);
+    if (ok)
+        return s;
+    free_own(s);
+    return NULL;
+}
+
+static void free_session(evl_session *s)
+{
+    free_own(s);
+    evl_arena_free(s->arena);
+}
+
+EvalStatus evl_session_take(evl_context *ctx, evl_plan *plan, evl_session **session)
+{
+    evl_mutex_lock(plan->lock);
+    evl_session *s = plan->idle;
+    if (s)
+        plan->idle = s->next;
+    evl_mutex_unlock(plan->lock);
+    if (!s) {
+        evl_arena *arena = evl_arena_new(ctx->memory);
+        s = arena ? new_session(ctx, plan, arena) : NULL;
+        if (!s) {
+            evl_arena_free(arena);
+            return evl_no_memory(ctx);
+        }
+    }
+    *session = s;
+    return EVAL_OK;
+}
+
+void evl_session_give(evl_plan *plan, evl_session *s)
+{
+    evl_mutex_lock(plan->lock);
+    s->next = plan->idle;
+    plan->idle = s;
+    evl_mutex_unlock(plan->lock);
+}
+
+void evl_session_drop_idle(evl_plan *plan)
+{
+    for (evl_session *s = plan->idle, *next; s; s = next) {
+        next = s->next;
+        free_session(s);
+    }
+    plan->idle = NULL;
+}
+
+/* All slots of that place and number: a value and its aliases. */
+static void bind_caller(evl_session *s, evl_place place, size_t at, void *data)
+{
+    for (size_t i = 0; i < s->plan->n_slots; i++)
+        if (s->plan->slots[i].place == place && s->plan->slots[i].at == at)
+            s->values[i].data = data;
+}
+
+void evl_session_input(evl_session *s, size_t i, const void *data)
+{
+    union {
+        const void *given;
+        void *stored; /* tensors are read and written through one type */
+    } address = { data };
+    bind_caller(s, EVL_PLACE_INPUT, i, address.stored ? address.stored : s->block);
+}
+
+bool evl_session_has_place(const evl_plan *p, size_t output)
+{
+    const evl_slot *slot = &p->slots[p->outputs[output]];
+    return slot->place == EVL_PLACE_OUTPUT && slot->at == output;
+}
+
+void evl_session_output(evl_session *s, size_t i, void *data)
+{
+    bind_caller(s, EVL_PLACE_OUTPUT, i, data ? data : s->block);
+}
+
+const evl_tensor *evl_session_result(const evl_session *s, size_t output)
+{
+    return &s->values[s->plan->outputs[output]];
+}
+
+/* Grown only: the next run of the same sizes finds it large enough. */
+EvalStatus evl_session_own(evl_session *s, evl_context *ctx, evl_slot_index slot,
+                           const evl_tensor *like)
+{
+    size_t bytes = evl_shape_count(&like->shape) * evl_type_size(like->type);
+    if (bytes + 1 > s->own_capacity[slot]) {
+        void *larger = evl_allocate(s->plan->memory, bytes + 1);
+        if (!larger)
+            return evl_no_memory(ctx);
+        evl_release(s->plan->memory, s->own[slot]);
+        s->own[slot] = larger;
+        s->own_capacity[slot] = bytes + 1;
+    }
+    s->values[slot].type = like->type;
+    s->values[slot].shape = like->shape;
+    s->values[slot].data = s->own[slot];
+    return EVAL_OK;
+}
