@@ -5,6 +5,7 @@
 #define EVL_KERNELS_KERNELS_H
 #include "kernels/gemm.h"
 #include "kernels/loops.h"
+#include "kernels/product.h"
 #include "real.h"
 
 typedef struct evl_kernels {
@@ -12,6 +13,7 @@ typedef struct evl_kernels {
     unsigned needs;                /* EVL_CPU_...: what it must not run without */
     const evl_loops *loops;
     const evl_gemm_kernels *gemm;
+    const evl_product_kernels *product;
 } evl_kernels;
 
 extern const evl_kernels *const TWIN(evl_kernel_sets)[]; /* best first, NULL at the end */

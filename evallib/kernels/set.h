@@ -8,5 +8,6 @@
 #define SET(name)             SET_EXPAND(name, EVL_ISA)
 extern const evl_loops SET(evl_loops);
 extern const evl_gemm_kernels SET(evl_gemm_kernels);
+extern const evl_product_kernels SET(evl_product_kernels);
 extern const evl_kernels SET(evl_kernels);
 #endif

@@ -7,4 +7,5 @@ const evl_kernels SET(evl_kernels) = {
     .needs = EVL_ISA_NEEDS,
     .loops = &SET(evl_loops),
     .gemm = &SET(evl_gemm_kernels),
+    .product = &SET(evl_product_kernels),
 };
