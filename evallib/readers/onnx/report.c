@@ -1,0 +1,36 @@
+/* What the model needs and is not offered, one item a line. */
+#include "readers/onnx/onnx.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+EvalStatus evl_onnx_miss(evl_onnx *o, const char *format, ...)
+{
+    va_list values;
+    evl_onnx_missing *item = evl_arena_take(o->scratch, sizeof *item);
+    va_start(values, format);
+    int n = vsnprintf(NULL, 0, format, values);
+    va_end(values);
+    char *text = item && n >= 0 ? evl_arena_take(o->scratch, (size_t)n + 1) : NULL;
+    if (!text)
+        return evl_no_memory(o->ctx);
+    va_start(values, format);
+    vsnprintf(text, (size_t)n + 1, format, values);
+    va_end(values);
+    item->text = text;
+    *o->last_missing = item;
+    o->last_missing = &item->next;
+    o->n_missing++;
+    return EVAL_OK;
+}
+
+EvalStatus evl_onnx_report(evl_onnx *o)
+{
+    if (o->n_missing == 0)
+        return EVAL_OK;
+    EvalStatus st = evl_fail(
+        o->ctx, EVAL_ERR_UNSUPPORTED,
+        "onnx: the model needs what this library does not offer (%zu items):", o->n_missing);
+    for (const evl_onnx_missing *item = o->first_missing; item; item = item->next)
+        evl_fail_more(o->ctx, "\n%s", item->text);
+    return st;
+}
