@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* errno is the caller's: malloc may set it, a library that answers with a status must not. */
+/* errno is the caller's: malloc may set it, a library that answers with a status must not. gcc
+** believes, under -fno-math-errno, that malloc leaves it alone, hence volatile. */
 static void *system_allocate(void *user, size_t bytes, size_t alignment)
 {
-    int found = errno;
+    volatile int found = errno;
     size_t rounded;
     void *block = NULL;
     (void)user;
@@ -23,7 +24,7 @@ static void *system_allocate(void *user, size_t bytes, size_t alignment)
 
 static void system_release(void *user, void *block, size_t bytes)
 {
-    int found = errno;
+    volatile int found = errno;
     (void)user;
     (void)bytes;
     free(block);
