@@ -44,7 +44,7 @@ stage_setup() {
 
 configure_and_build() { # preset
     cmake --preset "$1" -G Ninja -B "$build/$1" >"$build/$1.cmake.log" 2>&1 || { cat "$build/$1.cmake.log"; return 1; }
-    ninja -C "$build/$1" -j "$(nproc)" --quiet || { echo "$1: does not build"; return 1; }
+    ninja -C "$build/$1" -j "$(nproc)" || { echo "$1: does not build"; return 1; }
 }
 
 test_build() { # preset, further arguments of ctest
