@@ -22,6 +22,7 @@ typedef struct evl_states {
 } evl_states;
 
 EVL_MUST_USE EvalStatus evl_states_new(evl_context *, size_t n, evl_states *);
+void evl_states_begin(evl_states *); /* forgets what a failed run wrote */
 void evl_states_swap(evl_states *);  /* what was written is what is read next */
 void evl_states_reset(evl_states *); /* a new sequence begins */
 void evl_states_free(evl_states *);

@@ -15,6 +15,12 @@ EvalStatus evl_states_new(evl_context *ctx, size_t n, evl_states *states)
     return evl_no_memory(ctx);
 }
 
+void evl_states_begin(evl_states *states)
+{
+    for (size_t i = 0; i < states->n; i++)
+        states->after[i].bytes = 0;
+}
+
 /* A state that the run did not reach stays as it was. */
 void evl_states_swap(evl_states *states)
 {

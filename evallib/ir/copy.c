@@ -143,23 +143,23 @@ static EvalStatus copy_body(copier *c, const evl_graph *from, level *around, evl
 }
 
 /* Marks, from the last node back, what the marked values need; given ones need nothing. */
-static EvalStatus mark_needed(copier *c, const level *l, uint8_t *value_needed, uint8_t *node_needed)
+static EvalStatus mark_needed(evl_context *ctx, evl_arena *arena, const evl_graph *g,
+                              evl_value *const *given, uint8_t *value_needed, uint8_t *node_needed)
 {
-    const evl_graph *g = l->from;
     for (size_t i = g->n_nodes; i-- > 0;) {
         const evl_node *node = g->nodes[i];
         evl_value **captured;
         size_t n_captured;
         for (size_t j = 0; j < node->n_outputs; j++) {
             const evl_value *v = node->outputs[j];
-            node_needed[i] |= v && value_needed[v->index] && !l->copies[v->index];
+            node_needed[i] |= v && value_needed[v->index] && !(given && given[v->index]);
         }
         if (!node_needed[i])
             continue;
         for (size_t j = 0; j < node->n_inputs; j++)
             if (node->inputs[j])
                 value_needed[node->inputs[j]->index] = 1;
-        EvalStatus st = evl_node_captures(c->ctx, c->arena, node, &captured, &n_captured);
+        EvalStatus st = evl_node_captures(ctx, arena, node, &captured, &n_captured);
         if (st != EVAL_OK)
             return st;
         for (size_t j = 0; j < n_captured; j++)
@@ -205,7 +205,7 @@ static EvalStatus copy_selection(copier *c, level *l, const evl_selection *s)
         value_needed[s->asked[i]->index] = 1;
     EvalStatus st = copy_given(c, l, s);
     if (st == EVAL_OK)
-        st = mark_needed(c, l, value_needed, node_needed);
+        st = mark_needed(c->ctx, c->arena, l->from, l->copies, value_needed, node_needed);
     if (st == EVAL_OK)
         st = check_given(c, l, value_needed);
     for (size_t i = 0; i < l->from->n_nodes && st == EVAL_OK; i++)
@@ -226,5 +226,24 @@ EvalStatus evl_graph_copy(evl_context *ctx, evl_arena *arena, const evl_graph *f
         st = copy_selection(&c, &l, selection);
     if (st == EVAL_OK)
         *copy = l.to;
+    return st;
+}
+
+EvalStatus evl_graph_inputs_of(evl_context *ctx, evl_arena *arena, const evl_graph *g,
+                               evl_value *const *asked, size_t n_asked, evl_value ***inputs,
+                               size_t *n)
+{
+    uint8_t *value_needed = evl_arena_take_many(arena, g->n_values + 1, 1);
+    uint8_t *node_needed = evl_arena_take_many(arena, g->n_nodes + 1, 1);
+    *inputs = evl_arena_take_many(arena, g->n_inputs + 1, sizeof **inputs);
+    *n = 0;
+    if (!value_needed || !node_needed || !*inputs)
+        return evl_no_memory(ctx);
+    for (size_t i = 0; i < n_asked; i++)
+        value_needed[asked[i]->index] = 1;
+    EvalStatus st = mark_needed(ctx, arena, g, NULL, value_needed, node_needed);
+    for (size_t i = 0; i < g->n_inputs; i++)
+        if (value_needed[g->inputs[i]->index])
+            (*inputs)[(*n)++] = g->inputs[i];
     return st;
 }

@@ -154,6 +154,11 @@ typedef struct evl_selection {
 EVL_MUST_USE EvalStatus evl_graph_copy(evl_context *, evl_arena *, const evl_graph *, EvalType real,
                                        const evl_selection *, evl_graph **);
 
+/* The graph's inputs that `asked` need, in the graph's order; arrays in the arena. */
+EVL_MUST_USE EvalStatus evl_graph_inputs_of(evl_context *, evl_arena *, const evl_graph *,
+                                            evl_value *const *asked, size_t n_asked,
+                                            evl_value ***inputs, size_t *n);
+
 /* Attributes. The accessors give the fallback when there is none of that name and kind. */
 const evl_attribute *evl_node_attribute(const evl_node *, const char *name);
 int64_t evl_node_int(const evl_node *, const char *name, int64_t fallback);

@@ -1,0 +1,98 @@
+/* evaluator.h - the object behind IEvaluateModelF and IEvaluateModelD, as far as the
+** two are one: evaluator_real.c puts their tables before it.
+**
+** Calls of CNTK's interface are for one thread at a time (`is_busy`); Run may be
+** called by many. Every call enters and leaves, so that errno and the floating-point
+** environment are left as found. */
+#ifndef EVL_API_EVALUATOR_H
+#define EVL_API_EVALUATOR_H
+#include "api/model.h"
+#include <fenv.h>
+
+/* Memory that an object and its clones count together; it outlives all they made. */
+typedef struct evl_home {
+    atomic_size_t users;
+    evl_memory memory;
+} evl_home;
+
+typedef struct evl_made evl_made; /* an output whose memory the library made: made.c */
+
+typedef struct evl_evaluator {
+    evl_precision precision;
+    evl_home *home;
+    evl_mutex *lock;       /* of model, made, error */
+    atomic_flag is_busy;
+    evl_model *model;      /* NULL: no network yet */
+    evl_states states;     /* of the network's recurrences, for Evaluate */
+    char *init;            /* text of the last Init; NULL: none */
+    evl_made *made;        /* by Run: until Release */
+    evl_made *evaluated;   /* by Evaluate: until the next */
+    evl_error error;       /* of the last failing call */
+    evl_log log;
+} evl_evaluator;
+
+/* The object comes from malloc, all else from its home. False: no memory. */
+bool evl_evaluator_start(evl_evaluator *, evl_precision);
+void evl_evaluator_end(evl_evaluator *);
+/* `clone` is zeroed memory for a further object on the same network. */
+EVL_MUST_USE EvalStatus evl_evaluator_clone(evl_context *, evl_evaluator *, evl_evaluator *clone);
+
+/* A public call. */
+typedef struct evl_entry {
+    evl_evaluator *e;
+    evl_context ctx;
+    int saved_errno;
+    fenv_t saved_environment;
+    bool is_exclusive;
+} evl_entry;
+
+/* is_exclusive: one of CNTK's calls; EVAL_ERR_STATE when one runs already. */
+EVL_MUST_USE EvalStatus evl_enter(evl_entry *, evl_evaluator *, bool is_exclusive);
+/* Ends a call that entered: keeps the text of a failure. Gives the status back. */
+EvalStatus evl_leave(evl_entry *, EvalStatus);
+
+/* The network, counted as used: release it. EVAL_ERR_STATE: there is none. */
+EVL_MUST_USE EvalStatus evl_evaluator_model(evl_context *, evl_evaluator *, evl_model **);
+
+EVL_MUST_USE EvalStatus evl_evaluator_init(evl_context *, evl_evaluator *, const char *config);
+EVL_MUST_USE EvalStatus evl_evaluator_create(evl_context *, evl_evaluator *, const char *description);
+EVL_MUST_USE EvalStatus evl_evaluator_set_allocator(evl_context *, evl_evaluator *,
+                                                    const EvalAllocator *);
+EVL_MUST_USE EvalStatus evl_evaluator_memory_use(evl_context *, evl_evaluator *, EvalMemoryUse *);
+const char *evl_evaluator_last_error(evl_evaluator *);
+
+/* nodes.c: what there is in the network. */
+EVL_MUST_USE EvalStatus evl_evaluator_dimensions(evl_context *, evl_evaluator *, EvalNodeGroup,
+                                                 EvalDimension *, size_t *count);
+EVL_MUST_USE EvalStatus evl_evaluator_find(evl_context *, evl_evaluator *, const char *name);
+typedef enum evl_listing { EVL_LIST_INPUTS, EVL_LIST_OUTPUTS, EVL_LIST_NODES } evl_listing;
+EVL_MUST_USE EvalStatus evl_evaluator_describe(evl_context *, evl_evaluator *, evl_listing,
+                                               EvalNodeInfo *, size_t *count);
+EVL_MUST_USE EvalStatus evl_evaluator_metadata(evl_context *, evl_evaluator *, size_t index,
+                                               const char **key, const char **value);
+
+/* evaluate.c: flat vectors of the object's type. */
+typedef struct evl_flat {
+    const char *name;
+    const void *in;  /* of inputs */
+    void *out;       /* of outputs; NULL: to be made */
+    size_t capacity; /* elements */
+    size_t count;
+} evl_flat;
+EVL_MUST_USE EvalStatus evl_evaluator_evaluate(evl_context *, evl_evaluator *, const evl_flat *in,
+                                               size_t n_in, evl_flat *out, size_t n_out);
+EVL_MUST_USE EvalStatus evl_evaluator_reset(evl_context *, evl_evaluator *);
+
+/* run.c: typed tensors. */
+EVL_MUST_USE EvalStatus evl_evaluator_run(evl_context *, evl_evaluator *, const EvalTensor *in,
+                                          size_t n_in, EvalTensor *out, size_t n_out,
+                                          const EvalRunOptions *);
+EVL_MUST_USE EvalStatus evl_evaluator_release(evl_context *, evl_evaluator *, EvalTensor *,
+                                              size_t n);
+
+/* made.c: memory for outputs, in a list that remembers it. */
+EVL_MUST_USE EvalStatus evl_made_new(evl_context *, evl_evaluator *, evl_made **list, size_t bytes,
+                                     void **data);
+bool evl_made_free(evl_evaluator *, evl_made **list, const void *data); /* false: not in the list */
+void evl_made_free_all(evl_evaluator *, evl_made **list);
+#endif

@@ -1,0 +1,131 @@
+#include "api/model.h"
+#include "kernels/loops.h"
+#include <string.h>
+
+static void start_machine(evl_model *m, evl_precision precision)
+{
+    unsigned cpu = evl_cpu_features();
+    evl_kernel_choice choice =
+        precision == EVL_DOUBLE ? evl_kernels_choose_d(cpu) : evl_kernels_choose_f(cpu);
+    m->machine = (evl_machine){ .precision = precision, .k = choice.k, .blas = &m->blas };
+    m->machine.real = precision == EVL_DOUBLE ? EVAL_FLOAT64 : EVAL_FLOAT32;
+    for (int type = 0; type < EVL_N_TYPES; type++)
+        m->machine.loops[type] = evl_loops_integer((EvalType)type);
+    m->machine.loops[m->machine.real] = choice.loops;
+}
+
+/* CNTK's rule: 0 takes all processors, -n all but n, never more than there are. */
+static size_t thread_count(int64_t wanted)
+{
+    int64_t all = (int64_t)evl_processor_count();
+    int64_t n = wanted > 0 ? wanted : all + wanted;
+    return n < 1 ? 1 : n > all && wanted <= 0 ? (size_t)all : (size_t)n;
+}
+
+static EvalStatus choose_outputs(evl_context *ctx, evl_model *m)
+{
+    evl_graph *g = m->graph;
+    if (m->settings.n_output_names == 0)
+        return EVAL_OK;
+    g->n_outputs = 0;
+    for (size_t i = 0; i < m->settings.n_output_names; i++) {
+        const char *name = m->settings.output_names[i];
+        evl_value *v = evl_graph_find_node(g, name);
+        if (!v) {
+            evl_graph_not_found(ctx, g, name);
+            evl_fail_at(ctx, "outputNodeNames: ");
+            return EVAL_ERR_NOT_FOUND;
+        }
+        if (!evl_graph_add_output(g, v))
+            return evl_no_memory(ctx);
+    }
+    return EVAL_OK;
+}
+
+static EvalStatus read_graph(evl_context *ctx, evl_model *m)
+{
+    const char *path = m->settings.model_path;
+    evl_source source = { .path = path, .may_map = m->settings.may_map };
+    ctx->file = path;
+    EvalStatus st = evl_file_open(ctx, path, source.may_map, &m->file);
+    if (st != EVAL_OK)
+        return st;
+    if (m->file.is_mapped)
+        atomic_fetch_add(&m->memory->mapped_bytes, m->file.size);
+    source.data = m->file.data;
+    source.size = m->file.size;
+    m->graph = evl_graph_new(m->arena, NULL);
+    if (!m->graph)
+        return evl_no_memory(ctx);
+    st = evl_read_model(ctx, &source, m->graph, &m->external);
+    if (st == EVAL_OK)
+        st = evl_infer_graph(ctx, m->graph);
+    if (st == EVAL_OK)
+        st = choose_outputs(ctx, m);
+    return st;
+}
+
+static EvalStatus start(evl_context *ctx, evl_model *m, evl_precision precision)
+{
+    size_t threads = thread_count(m->settings.threads);
+    start_machine(m, precision);
+    EvalStatus st = read_graph(ctx, m);
+    ctx->file = NULL;
+    if (st == EVAL_OK && !(m->store = evl_store_new(m->memory)))
+        st = evl_no_memory(ctx);
+    if (st == EVAL_OK && threads > 1)
+        st = evl_pool_new(ctx, threads, (unsigned)m->settings.spin_us, &m->machine.pool);
+    if (st != EVAL_OK)
+        return st;
+    evl_blas_open(ctx, m->settings.blas, &m->blas);
+    m->plans.graph = m->graph;
+    m->plans.most = (size_t)m->settings.plans;
+    m->plans.env = (evl_pass_env){ &m->machine, m->store };
+    return evl_plan_cache_start(ctx, &m->plans);
+}
+
+EvalStatus evl_model_load(evl_context *ctx, evl_precision precision, const evl_settings *settings,
+                          evl_model **model)
+{
+    evl_arena *arena = evl_arena_new(ctx->memory);
+    evl_model *m = arena ? evl_arena_take(arena, sizeof *m) : NULL;
+    if (!m) {
+        evl_arena_free(arena);
+        return evl_no_memory(ctx);
+    }
+    atomic_init(&m->users, 1);
+    m->memory = ctx->memory;
+    m->arena = arena;
+    m->settings = *settings;
+    m->settings.model_path =
+        evl_arena_text(arena, settings->model_path, strlen(settings->model_path));
+    EvalStatus st = m->settings.model_path ? start(ctx, m, precision) : evl_no_memory(ctx);
+    m->settings.output_names = NULL; /* they belong to the configuration */
+    m->settings.blas = NULL;
+    if (st == EVAL_OK)
+        *model = m;
+    else
+        evl_model_release(m);
+    return st;
+}
+
+evl_model *evl_model_use(evl_model *m)
+{
+    atomic_fetch_add(&m->users, 1);
+    return m;
+}
+
+void evl_model_release(evl_model *m)
+{
+    if (!m || atomic_fetch_sub(&m->users, 1) != 1)
+        return;
+    evl_plan_cache_end(&m->plans);
+    evl_store_free(m->store);
+    evl_pool_free(m->machine.pool);
+    evl_blas_close(&m->blas);
+    evl_external_close(&m->external);
+    if (m->file.is_mapped)
+        atomic_fetch_sub(&m->memory->mapped_bytes, m->file.size);
+    evl_file_close(&m->file);
+    evl_arena_free(m->arena);
+}

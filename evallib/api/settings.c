@@ -1,0 +1,129 @@
+/* One table says which keys there are, of what kind, and where their value goes. */
+#include "api/settings.h"
+#include "base/text.h"
+#include <string.h>
+
+typedef enum key_kind { KEY_INT, KEY_SIZE, KEY_BOOL, KEY_TEXT, KEY_LIST, KEY_DEVICE, KEY_IGNORED, KEY_REFUSED } key_kind;
+
+typedef struct key {
+    const char *name;
+    key_kind kind;
+    size_t offset;
+    int64_t least, most;
+} key;
+
+static const key keys[] = {
+    { "modelPath", KEY_TEXT, offsetof(evl_settings, model_path), 0, 0 },
+    { "outputNodeNames", KEY_LIST, 0, 0, 0 },
+    { "numCPUThreads", KEY_INT, offsetof(evl_settings, threads), -1024, 1024 },
+    { "spinMicroseconds", KEY_INT, offsetof(evl_settings, spin_us), 0, 1000000 },
+    { "planCacheSize", KEY_INT, offsetof(evl_settings, plans), 1, 100000 },
+    { "mapFile", KEY_BOOL, offsetof(evl_settings, may_map), 0, 0 },
+    { "strict", KEY_BOOL, offsetof(evl_settings, is_strict), 0, 0 },
+    { "blas", KEY_TEXT, offsetof(evl_settings, blas), 0, 0 },
+    { "maxMemory", KEY_INT, offsetof(evl_settings, most_memory), 0, INT64_MAX },
+    { "maxTensorBytes", KEY_SIZE, offsetof(evl_settings, limits.max_tensor_bytes), 1, INT64_MAX },
+    { "maxNodes", KEY_SIZE, offsetof(evl_settings, limits.max_nodes), 1, INT64_MAX },
+    { "maxDepth", KEY_SIZE, offsetof(evl_settings, limits.max_depth), 1, 256 },
+    { "deviceId", KEY_DEVICE, 0, 0, 0 },
+    /* CNTK's keys that mean nothing for a processor that shares nothing */
+    { "traceLevel", KEY_IGNORED, 0, 0, 0 },
+    { "excludedDevices", KEY_IGNORED, 0, 0, 0 },
+    { "lockGPU", KEY_IGNORED, 0, 0, 0 },
+    { "shareNodeValueMatrices", KEY_IGNORED, 0, 0, 0 },
+    { "minibatchSize", KEY_IGNORED, 0, 0, 0 },
+    { "rightSplice", KEY_IGNORED, 0, 0, 0 },
+    { "evaluator", KEY_IGNORED, 0, 0, 0 },
+    { "precision", KEY_IGNORED, 0, 0, 0 },
+    { "createNetwork", KEY_REFUSED, 0, 0, 0 },
+    { "SimpleNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
+    { "NDLNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
+    { "BrainScriptNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
+    { "ExperimentalNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
+};
+
+enum { N_KEYS = sizeof keys / sizeof keys[0] };
+
+static EvalStatus read_int(evl_context *ctx, const evl_config *config, const key *k, int64_t *value)
+{
+    EvalStatus st = evl_config_int(ctx, config, k->name, value);
+    if (st == EVAL_OK && (*value < k->least || *value > k->most))
+        return evl_fail(ctx, EVAL_ERR_ARGUMENT, "%s=%lld is not in %lld .. %lld", k->name,
+                        (long long)*value, (long long)k->least, (long long)k->most);
+    return st;
+}
+
+static EvalStatus read_size(evl_context *ctx, const evl_config *config, const key *k, size_t *value)
+{
+    int64_t number = *value > INT64_MAX ? INT64_MAX : (int64_t)*value;
+    EvalStatus st = read_int(ctx, config, k, &number);
+    if (st == EVAL_OK)
+        *value = (size_t)number;
+    return st;
+}
+
+/* Only the processor is there: any other wish is noted, and not fulfilled. */
+static EvalStatus read_device(evl_context *ctx, const evl_config *config)
+{
+    const char *device = "-1";
+    EvalStatus st = evl_config_text(ctx, config, "deviceId", &device);
+    if (st == EVAL_OK && strcmp(device, "-1") != 0 && strcmp(device, "cpu") != 0 &&
+        strcmp(device, "CPU") != 0 && strcmp(device, "auto") != 0)
+        evl_note(ctx, EVAL_LOG_WARNING, "deviceId=%s: the processor is used", device);
+    return st;
+}
+
+static EvalStatus read_key(evl_context *ctx, const evl_config *config, const key *k,
+                           evl_settings *s)
+{
+    void *to = (char *)s + k->offset;
+    switch (k->kind) {
+    case KEY_INT: return read_int(ctx, config, k, to);
+    case KEY_SIZE: return read_size(ctx, config, k, to);
+    case KEY_BOOL: return evl_config_bool(ctx, config, k->name, to);
+    case KEY_TEXT: return evl_config_text(ctx, config, k->name, to);
+    case KEY_LIST:
+        return evl_config_list(ctx, config, k->name, &s->output_names, &s->n_output_names);
+    case KEY_DEVICE: return read_device(ctx, config);
+    case KEY_REFUSED:
+        if (evl_config_has(config, k->name))
+            return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
+                            "%s: networks described in text are not offered; save the trained "
+                            "network to a file and give its modelPath",
+                            k->name);
+        return EVAL_OK;
+    default: return EVAL_OK;
+    }
+}
+
+static bool is_known_key(const char *name)
+{
+    for (size_t i = 0; i < N_KEYS; i++)
+        if (evl_text_equal_no_case(name, strlen(name), keys[i].name, strlen(keys[i].name)))
+            return true;
+    return false;
+}
+
+static EvalStatus check_unknown(evl_context *ctx, const evl_config *config, bool is_strict)
+{
+    for (size_t i = 0; i < evl_config_count(config); i++) {
+        int line;
+        const char *name = evl_config_key(config, i, &line);
+        if (is_known_key(name))
+            continue;
+        if (is_strict)
+            return evl_fail(ctx, EVAL_ERR_ARGUMENT, "line %d: no setting is called '%s'", line, name);
+        evl_note(ctx, EVAL_LOG_WARNING, "line %d: no setting is called '%s'", line, name);
+    }
+    return EVAL_OK;
+}
+
+EvalStatus evl_settings_read(evl_context *ctx, const evl_config *config, evl_settings *s)
+{
+    *s = (evl_settings){ .threads = 1, .spin_us = 20, .plans = 8, .may_map = true,
+                         .blas = "auto", .limits = evl_default_limits };
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < N_KEYS && st == EVAL_OK; i++)
+        st = read_key(ctx, config, &keys[i], s);
+    return st == EVAL_OK ? check_unknown(ctx, config, s->is_strict) : st;
+}

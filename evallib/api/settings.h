@@ -1,0 +1,22 @@
+/* settings.h - what Init and CreateNetwork may say, read from configuration text. */
+#ifndef EVL_API_SETTINGS_H
+#define EVL_API_SETTINGS_H
+#include "config/config.h"
+
+typedef struct evl_settings {
+    const char *model_path;        /* NULL: none */
+    const char **output_names;
+    size_t n_output_names;
+    int64_t threads;               /* numCPUThreads: 0 and negative count from all processors */
+    int64_t spin_us;               /* spinMicroseconds */
+    int64_t plans;                 /* planCacheSize */
+    bool may_map;                  /* mapFile */
+    bool is_strict;                /* strict: unknown keys are errors */
+    const char *blas;              /* "auto", "off" or a path */
+    evl_limits limits;             /* maxTensorBytes, maxNodes, maxDepth */
+    int64_t most_memory;           /* maxMemory: bytes; 0: no cap */
+} evl_settings;
+
+/* Texts live as long as the configuration. */
+EVL_MUST_USE EvalStatus evl_settings_read(evl_context *, const evl_config *, evl_settings *);
+#endif
