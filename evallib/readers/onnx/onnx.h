@@ -32,7 +32,6 @@ typedef struct evl_onnx {
     size_t n_values;  /* made so far: at most four a node that is allowed */
     size_t n_inlined; /* bytes of functions put into graphs so far */
     evl_onnx_missing *first_missing, **last_missing;
-    size_t n_missing;
 } evl_onnx;
 
 /* What a name means. A name of a function's output is there before it is defined. */

@@ -19,17 +19,15 @@ EvalStatus evl_onnx_miss(evl_onnx *o, const char *format, ...)
     item->text = text;
     *o->last_missing = item;
     o->last_missing = &item->next;
-    o->n_missing++;
     return EVAL_OK;
 }
 
 EvalStatus evl_onnx_report(evl_onnx *o)
 {
-    if (o->n_missing == 0)
+    if (!o->first_missing)
         return EVAL_OK;
-    EvalStatus st = evl_fail(
-        o->ctx, EVAL_ERR_UNSUPPORTED,
-        "onnx: the model needs what this library does not offer (%zu items):", o->n_missing);
+    EvalStatus st = evl_fail(o->ctx, EVAL_ERR_UNSUPPORTED,
+                             "onnx: the model needs what this library does not offer:");
     for (const evl_onnx_missing *item = o->first_missing; item; item = item->next)
         evl_fail_more(o->ctx, "\n%s", item->text);
     return st;

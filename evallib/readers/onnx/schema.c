@@ -136,20 +136,20 @@ const evl_pb_schema evl_onnx_function_schema = { "FunctionProto", function_rules
 const evl_pb_schema evl_onnx_node_schema = { "NodeProto", node_rules,
                                              sizeof node_rules / sizeof node_rules[0] };
 const evl_pb_schema evl_onnx_attribute_schema = {
-    "AttributeProto", attribute_rules, sizeof attribute_rules / sizeof attribute_rules[0]
+    "onnx: AttributeProto", attribute_rules, sizeof attribute_rules / sizeof attribute_rules[0]
 };
 const evl_pb_schema evl_onnx_tensor_schema = { "TensorProto", tensor_rules,
                                                sizeof tensor_rules / sizeof tensor_rules[0] };
 const evl_pb_schema evl_onnx_sparse_schema = { "SparseTensorProto", sparse_rules,
                                                sizeof sparse_rules / sizeof sparse_rules[0] };
 const evl_pb_schema evl_onnx_value_info_schema = {
-    "ValueInfoProto", value_info_rules, sizeof value_info_rules / sizeof value_info_rules[0]
+    "onnx: ValueInfoProto", value_info_rules, sizeof value_info_rules / sizeof value_info_rules[0]
 };
 const evl_pb_schema evl_onnx_type_schema = { "TypeProto", type_rules,
                                              sizeof type_rules / sizeof type_rules[0] };
-const evl_pb_schema evl_onnx_tensor_type_schema = {
-    "TypeProto.Tensor", tensor_type_rules, sizeof tensor_type_rules / sizeof tensor_type_rules[0]
-};
+const evl_pb_schema evl_onnx_tensor_type_schema = { "onnx: TypeProto.Tensor", tensor_type_rules,
+                                                    sizeof tensor_type_rules /
+                                                        sizeof tensor_type_rules[0] };
 const evl_pb_schema evl_onnx_shape_schema = { "TensorShapeProto", shape_rules,
                                               sizeof shape_rules / sizeof shape_rules[0] };
 const evl_pb_schema evl_onnx_dim_schema = { "TensorShapeProto.Dimension", dim_rules,

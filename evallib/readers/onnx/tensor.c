@@ -44,9 +44,9 @@ static const encoding encodings[EVL_N_TYPES] = {
 };
 
 static const char *const field_names[ONNX_N_DATA] = {
-    [ONNX_FLOAT_DATA] = "float_data",   [ONNX_INT32_DATA] = "int32_data",
-    [ONNX_STRING_DATA] = "string_data", [ONNX_INT64_DATA] = "int64_data",
-    [ONNX_DOUBLE_DATA] = "double_data", [ONNX_UINT64_DATA] = "uint64_data",
+    [ONNX_FLOAT_DATA] = "items of float_data",   [ONNX_INT32_DATA] = "items of int32_data",
+    [ONNX_STRING_DATA] = "items of string_data", [ONNX_INT64_DATA] = "items of int64_data",
+    [ONNX_DOUBLE_DATA] = "items of double_data", [ONNX_UINT64_DATA] = "items of uint64_data",
 };
 
 /* A tensor being read. */
@@ -114,16 +114,24 @@ static size_t byte_count(const reading *r)
     return r->how.bits >= 8 ? r->n * (r->how.bits / 8u) : (r->n + each - 1) / each;
 }
 
+static EvalStatus fail_amount(const reading *r, size_t found, const char *of_what, size_t wanted)
+{
+    const char *name;
+    char text[EVL_SHAPE_TEXT];
+    EvalStatus st = evl_onnx_text(r->o, r->message.name, &name);
+    if (st != EVAL_OK)
+        return st;
+    return evl_fail(r->o->ctx, EVAL_ERR_FORMAT,
+                    "onnx: tensor '%s' (%s, shape %s) has %zu %s, not %zu, at byte %zu", name,
+                    evl_type_name(r->t->type), evl_shape_text(&r->t->shape, text), found, of_what,
+                    wanted, r->where);
+}
+
 static EvalStatus use_raw(reading *r)
 {
     size_t wanted = byte_count(r), found = evl_pb_size(r->message.raw);
-    char text[EVL_SHAPE_TEXT];
-    if (found != wanted)
-        return evl_fail(
-            r->o->ctx, EVAL_ERR_FORMAT,
-            "onnx: a %s tensor of shape %s has %zu bytes of raw_data, not %zu, at byte %zu",
-            evl_type_name(r->t->type), evl_shape_text(&r->t->shape, text), found, wanted, r->where);
-    return use_bytes(r, evl_pb_text(r->message.raw));
+    return found == wanted ? use_bytes(r, evl_pb_text(r->message.raw))
+                           : fail_amount(r, found, "bytes of raw_data", wanted);
 }
 
 static EvalStatus use_external(reading *r)
@@ -178,12 +186,8 @@ static EvalStatus use_field(reading *r)
     const evl_pb_many *field = &r->message.data[r->how.field];
     bool is_packed = r->how.bits > 0 && r->how.bits < 8;
     size_t wanted = is_packed ? byte_count(r) : r->n * r->how.parts;
-    char text[EVL_SHAPE_TEXT];
     if (field->n != wanted)
-        return evl_fail(r->o->ctx, EVAL_ERR_FORMAT,
-                        "onnx: a %s tensor of shape %s has %zu numbers in %s, not %zu, at byte %zu",
-                        evl_type_name(r->t->type), evl_shape_text(&r->t->shape, text), field->n,
-                        field_names[r->how.field], wanted, r->where);
+        return fail_amount(r, field->n, field_names[r->how.field], wanted);
     if (r->n == 0)
         return EVAL_OK;
     if (r->how.field == ONNX_STRING_DATA)

@@ -80,5 +80,6 @@ EvalStatus evl_onnx_type(evl_onnx *o, evl_bytes message, evl_value *v)
     if (type.tensor.data)
         return read_tensor_type(o, type.tensor, v);
     const char *kind = name_of_kind(&type);
-    return kind && v->is_input ? evl_onnx_miss(o, "input '%s': a %s", v->name, kind) : EVAL_OK;
+    return kind && v->is_input ? evl_onnx_miss(o, "input '%s': of type %s", v->name, kind)
+                               : EVAL_OK;
 }
