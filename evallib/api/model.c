@@ -32,9 +32,9 @@ static EvalStatus choose_outputs(evl_context *ctx, evl_model *m)
         const char *name = m->settings.output_names[i];
         evl_value *v = evl_graph_find_node(g, name);
         if (!v) {
-            evl_graph_not_found(ctx, g, name);
+            EvalStatus st = evl_graph_not_found(ctx, g, name);
             evl_fail_at(ctx, "outputNodeNames: ");
-            return EVAL_ERR_NOT_FOUND;
+            return st;
         }
         if (!evl_graph_add_output(g, v))
             return evl_no_memory(ctx);
