@@ -1,0 +1,64 @@
+"""Trained networks (ONNX, CNTK) evaluated in float or in double.
+
+    import evallib
+    model = evallib.load("digits.onnx")
+    scores = model(image)
+
+load, Model          networks as Python objects
+InferenceSession     the same in ONNX Runtime's spelling
+ModelF, ModelD       CNTK's evaluation interface, as the C library has it
+Error                the base of all exceptions; `status` tells which
+"""
+
+from ._core import (
+    ArgumentError,
+    CancelledError,
+    Error,
+    FileError,
+    FormatError,
+    InternalError,
+    LibraryError,
+    LimitError,
+    ModelD,
+    ModelF,
+    NotFoundError,
+    OutOfMemoryError,
+    PluginError,
+    ShapeError,
+    StateError,
+    TypeMismatchError,
+    UnsupportedError,
+    __version__,
+)
+from ._model import Model, load
+from ._session import InferenceSession, ModelMetadata, NodeArg, SessionOptions
+from ._types import NodeInfo, Status
+
+__all__ = [
+    "ArgumentError",
+    "CancelledError",
+    "Error",
+    "FileError",
+    "FormatError",
+    "InferenceSession",
+    "InternalError",
+    "LibraryError",
+    "LimitError",
+    "Model",
+    "ModelD",
+    "ModelF",
+    "ModelMetadata",
+    "NodeArg",
+    "NodeInfo",
+    "NotFoundError",
+    "OutOfMemoryError",
+    "PluginError",
+    "SessionOptions",
+    "ShapeError",
+    "StateError",
+    "Status",
+    "TypeMismatchError",
+    "UnsupportedError",
+    "__version__",
+    "load",
+]

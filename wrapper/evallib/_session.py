@@ -1,0 +1,137 @@
+"""ONNX Runtime's spelling, so that existing code changes one import."""
+
+import contextlib
+import os
+import tempfile
+import warnings
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+
+from . import _core
+from ._model import evaluator_of
+from ._types import FLOAT16, FLOAT32, FLOAT64, onnx_type_name
+
+# Where the evaluator's own floating-point type would come out, these are asked for by name.
+_ASKED = {FLOAT16, FLOAT32, FLOAT64}
+
+
+class NodeArg:
+    """An input or output: name, shape, type."""
+
+    def __init__(self, name: str, shape: Optional[Sequence], type: str):
+        self.name = name
+        self.shape = list(shape) if shape is not None else None
+        self.type = type
+
+    def __repr__(self) -> str:
+        return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape!r})"
+
+
+class ModelMetadata:
+    """What the file says about itself."""
+
+    def __init__(self, facts: Mapping[str, str]):
+        known = dict(facts)
+        self.producer_name = known.pop("producer", "")
+        self.graph_name = known.pop("graph", "")
+        self.domain = known.pop("domain", "")
+        self.description = known.pop("description", "")
+        version = known.pop("version", "")
+        self.version = int(version) if version.isdigit() else 0
+        self.custom_metadata_map = known
+
+
+class SessionOptions:
+    """``intra_op_num_threads`` counts; whatever else is set is kept and has no effect."""
+
+    def __init__(self) -> None:
+        self.intra_op_num_threads = 0
+        self.inter_op_num_threads = 0
+        self.execution_mode: Any = None
+        self.graph_optimization_level: Any = None
+        self.log_severity_level: Any = None
+        self.enable_profiling = False
+
+    def add_session_config_entry(self, key: str, value: str) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def _temporary_path(content: Union[bytes, bytearray, memoryview]) -> Iterator[str]:
+    """The path of a file with that content, for as long as loading takes."""
+    with tempfile.NamedTemporaryFile(prefix="evallib-") as file:
+        file.write(content)
+        file.flush()
+        yield file.name
+
+
+def _warn_of_graphics(providers: Optional[Sequence]) -> None:
+    names = [p if isinstance(p, str) else p[0] for p in providers or ()]
+    if names and "CPUExecutionProvider" not in names:
+        warnings.warn(f"evallib runs on the processor; {', '.join(names)} not used", stacklevel=3)
+
+
+class InferenceSession:
+    """Loads a model from a path or from bytes; ``run`` gives a list in the declared types.
+
+    It evaluates in double when a float64 tensor is declared anywhere in the graph, else in float.
+    """
+
+    def __init__(self, path_or_bytes, sess_options: Optional[SessionOptions] = None,
+                 providers: Optional[Sequence] = None, provider_options: Optional[Sequence] = None,
+                 **kwargs):
+        _warn_of_graphics(providers)
+        threads = max(1, getattr(sess_options, "intra_op_num_threads", 0))
+        if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
+            with _temporary_path(path_or_bytes) as path:
+                self._load(path, threads)
+            self._path = None
+        else:
+            self._load(path_or_bytes, threads)
+            self._path = os.fspath(path_or_bytes)
+        self._threads = threads
+
+    def _load(self, path, threads: int) -> None:
+        self._evaluator = evaluator_of(path, "float32", threads, {})
+        self._types = self._declared_types()
+        if FLOAT64 in self._types.values():
+            self._evaluator = evaluator_of(path, "float64", threads, {})
+        self._inputs = self._evaluator.Describe("inputs")
+        self._outputs = self._evaluator.Describe("outputs")
+
+    def _declared_types(self) -> Dict[str, int]:
+        groups = [self._evaluator.Describe(group) for group in ("nodes", "inputs", "outputs")]
+        return {name: number for group in groups for name, _, _, number, _ in group}
+
+    def run(self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
+            run_options: Any = None) -> List[Any]:
+        """The values of those outputs, in that order; None or [] for all."""
+        names = list(output_names) if output_names else [output[0] for output in self._outputs]
+        wanted = list(dict.fromkeys(names))
+        declared = [self._types.get(name, 0) for name in wanted]
+        types = [number if number in _ASKED else 0 for number in declared]
+        results = self._evaluator.Run(input_feed, wanted, types)
+        return [results[name] for name in names]
+
+    def get_inputs(self) -> List[NodeArg]:
+        return [_node_arg(described) for described in self._inputs]
+
+    def get_outputs(self) -> List[NodeArg]:
+        return [_node_arg(described) for described in self._outputs]
+
+    def get_modelmeta(self) -> ModelMetadata:
+        return ModelMetadata(self._evaluator.Metadata())
+
+    def get_providers(self) -> List[str]:
+        return ["CPUExecutionProvider"]
+
+    def __reduce__(self):
+        if self._path is None:
+            raise _core.StateError("A session made from bytes cannot be pickled; load a path.")
+        options = SessionOptions()
+        options.intra_op_num_threads = self._threads
+        return InferenceSession, (self._path, options)
+
+
+def _node_arg(described: tuple) -> NodeArg:
+    name, _, _, number, shape = described
+    return NodeArg(name, shape, onnx_type_name(number))

@@ -1,0 +1,228 @@
+/* arrays.c - what comes in. */
+#include "arrays.h"
+#include "types.h"
+
+int evl_array_real(EvalType real)
+{
+    return evl_type_find(real)->number;
+}
+
+static const evl_errors *errors_of(const evl_call *call)
+{
+    return &call->owner->state->errors;
+}
+
+static const char *keep_name(const evl_call *call, PyObject *name)
+{
+    return evl_keep_text(call->keep, errors_of(call), "the name of an input", name);
+}
+
+/* numpy's own complaint becomes the cause of ours: uneven rows are a matter of
+** shape, anything else that no array can be made of one of type. */
+static PyArrayObject *raise_no_array(const evl_call *call, PyObject *name, PyObject *value)
+{
+    int status = EVAL_ERR_TYPE;
+    if (PyErr_ExceptionMatches(PyExc_ValueError))
+        status = EVAL_ERR_SHAPE;
+    else if (!PyErr_ExceptionMatches(PyExc_TypeError))
+        return NULL;
+    evl_raise_format(errors_of(call), status,
+                     "Input %R: no array can be made of this %.100s; give an array, or lists of "
+                     "numbers with rows of one length.",
+                     name, Py_TYPE(value)->tp_name);
+    return NULL;
+}
+
+/* A new reference that the call keeps. */
+static PyArrayObject *as_array(const evl_call *call, PyObject *name, PyObject *value)
+{
+    PyObject *array = PyArray_FromAny(value, NULL, 0, 0, NPY_ARRAY_ENSUREARRAY, NULL);
+    if (!array)
+        return raise_no_array(call, name, value);
+    return evl_keep(call->keep, array) < 0 ? NULL : (PyArrayObject *)array;
+}
+
+static int raise_type(const evl_call *call, PyObject *name, PyArrayObject *array,
+                      const char *wanted)
+{
+    evl_raise_format(errors_of(call), EVAL_ERR_TYPE,
+                     "Input %R: elements of type %S cannot be given where %s are expected; convert "
+                     "the array first, for example with astype().",
+                     name, PyArray_DESCR(array), wanted);
+    return -1;
+}
+
+/* The array with another element type, contiguous and in this machine's byte order;
+** the same array when it is all of that. */
+static PyArrayObject *cast(const evl_call *call, PyArrayObject *array, int number)
+{
+    PyObject *made = PyArray_FromArray(array, PyArray_DescrFromType(number),
+                                       NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
+    return evl_keep(call->keep, made) < 0 ? NULL : (PyArrayObject *)made;
+}
+
+/* May numbers go from here to there? Widening, narrowing of floating types, and
+** integers to floating types may; complex to real, floating to integer, text may not.
+** An empty list has no type of its own: numpy's choice for it does not count. */
+static bool may_cast(PyArrayObject *array, const evl_type *wanted)
+{
+    int from = PyArray_TYPE(array);
+    if (!PyTypeNum_ISNUMBER(from) && !PyTypeNum_ISBOOL(from) && from < NPY_USERDEF)
+        return false;
+    if (PyArray_SIZE(array) == 0)
+        return true;
+    PyArray_Descr *to = PyArray_DescrFromType(wanted->number);
+    bool may = PyArray_CanCastTypeTo(PyArray_DESCR(array), to, NPY_SAME_KIND_CASTING);
+    Py_DECREF(to);
+    return may;
+}
+
+int evl_array_flat(const evl_call *call, PyObject *name, PyObject *value, evl_flat *out)
+{
+    const evl_type *real = evl_type_find(call->owner->native->real);
+    const char *text = keep_name(call, name);
+    PyArrayObject *array = text ? as_array(call, name, value) : NULL;
+    if (!array)
+        return -1;
+    if (!may_cast(array, real))
+        return raise_type(call, name, array, "real numbers");
+    array = cast(call, array, real->number);
+    if (!array)
+        return -1;
+    *out = (evl_flat){ .name = text, .data = PyArray_DATA(array),
+                       .count = (size_t)PyArray_SIZE(array) };
+    return 0;
+}
+
+/* --- tensors ------------------------------------------------------------------ */
+
+/* 1 when both arrays hold the same values, 0 when not, -1 with an exception. */
+static int are_equal(PyArrayObject *a, PyArrayObject *b)
+{
+    PyObject *equal = PyObject_RichCompare((PyObject *)a, (PyObject *)b, Py_EQ);
+    PyObject *all = equal ? PyObject_CallMethod(equal, "all", NULL) : NULL;
+    int answer = all ? PyObject_IsTrue(all) : -1;
+    Py_XDECREF(equal);
+    Py_XDECREF(all);
+    return answer;
+}
+
+/* Integers and booleans go where their values fit. */
+static PyArrayObject *cast_integers(const evl_call *call, PyObject *name, PyArrayObject *array,
+                                    const evl_type *wanted)
+{
+    PyArrayObject *made = cast(call, array, wanted->number);
+    if (!made || PyArray_CanCastSafely(PyArray_TYPE(array), wanted->number))
+        return made;
+    int is_same = are_equal(array, made);
+    if (is_same == 0)
+        evl_raise_format(errors_of(call), EVAL_ERR_TYPE,
+                         "Input %R: not all values fit into the declared type, %S", name,
+                         PyArray_DESCR(made));
+    return is_same == 1 ? made : NULL;
+}
+
+static bool is_integral(const evl_type *type)
+{
+    return type && strchr("iub", type->kind);
+}
+
+/* The type that an array shall go in with; NULL when there is none. Run itself takes
+** any floating type where a floating type is declared. */
+static const evl_type *type_wanted(const evl_call *call, const evl_type *given, EvalType declared)
+{
+    const evl_type *real = evl_type_find(call->owner->native->real);
+    if (declared == EVAL_UNDEFINED)
+        return given ? given : real;
+    if (evl_type_is_floating(declared))
+        return given && given->kind == 'f' ? given : real;
+    const evl_type *found = evl_type_find(declared);
+    return found && found->kind != '-' ? found : NULL;
+}
+
+static int input_numbers(const evl_call *call, PyObject *name, PyArrayObject *array,
+                         EvalTensor *out)
+{
+    const evl_type *given = evl_type_of(array);
+    const evl_type *wanted = type_wanted(call, given, out->type);
+    if (!wanted)
+        return raise_type(call, name, array, "values of the declared type");
+    if (is_integral(given) && is_integral(wanted))
+        array = cast_integers(call, name, array, wanted);
+    else if (may_cast(array, wanted))
+        array = cast(call, array, wanted->number);
+    else
+        return raise_type(call, name, array, is_integral(wanted) ? "integers" : "real numbers");
+    if (!array)
+        return -1;
+    out->type = wanted->type;
+    out->data = PyArray_DATA(array);
+    out->bytes = (size_t)PyArray_NBYTES(array);
+    return 0;
+}
+
+static int set_shape(const evl_call *call, PyObject *name, PyArrayObject *array, EvalTensor *out)
+{
+    if (PyArray_NDIM(array) > EVAL_MAX_RANK) {
+        evl_raise_format(errors_of(call), EVAL_ERR_SHAPE, "Input %R: %d axes, more than the %d "
+                         "that are possible", name, PyArray_NDIM(array), EVAL_MAX_RANK);
+        return -1;
+    }
+    out->rank = PyArray_NDIM(array);
+    for (int i = 0; i < out->rank; i++)
+        out->dims[i] = PyArray_DIM(array, i);
+    return 0;
+}
+
+static bool holds_text(PyArrayObject *array, EvalType declared)
+{
+    char kind = PyArray_DESCR(array)->kind;
+    return strchr("UST", kind) ? declared == EVAL_STRING || declared == EVAL_UNDEFINED
+                               : kind == 'O' && declared == EVAL_STRING;
+}
+
+/* A list, for a sequence; a value or None, for an optional. */
+static int input_sequence(const evl_call *call, PyObject *name, PyObject *value, EvalTensor *out)
+{
+    bool is_optional = out->type == EVAL_OPTIONAL;
+    if (!is_optional && !PyList_Check(value) && !PyTuple_Check(value)) {
+        evl_raise_format(errors_of(call), EVAL_ERR_TYPE,
+                         "Input %R: a list of arrays is expected, not %.100s", name,
+                         Py_TYPE(value)->tp_name);
+        return -1;
+    }
+    PyObject *items = !is_optional ? PySequence_Tuple(value)
+                      : value == Py_None ? PyTuple_New(0) : PyTuple_Pack(1, value);
+    if (evl_keep(call->keep, items) < 0)
+        return -1;
+    size_t n = (size_t)PyTuple_GET_SIZE(items);
+    EvalTensor *elements = evl_keep_block(call->keep, n, sizeof *elements);
+    if (!elements)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (evl_array_input(call, name, PyTuple_GET_ITEM(items, (Py_ssize_t)i), EVAL_UNDEFINED,
+                            &elements[i]) < 0)
+            return -1;
+    out->rank = 1;
+    out->dims[0] = (int64_t)n;
+    out->data = elements;
+    out->bytes = n * sizeof *elements;
+    return 0;
+}
+
+int evl_array_input(const evl_call *call, PyObject *name, PyObject *value, EvalType declared,
+                    EvalTensor *out)
+{
+    const char *text = keep_name(call, name);
+    if (!text)
+        return -1;
+    *out = (EvalTensor){ .name = text, .type = declared };
+    if (declared == EVAL_SEQUENCE || declared == EVAL_OPTIONAL)
+        return input_sequence(call, name, value, out);
+    PyArrayObject *array = as_array(call, name, value);
+    if (!array || set_shape(call, name, array, out) < 0)
+        return -1;
+    if (holds_text(array, declared))
+        return evl_strings_input(call, name, array, out);
+    return input_numbers(call, name, array, out);
+}
