@@ -1,0 +1,108 @@
+"""load and Model, on the fake library; the errors' text is the configuration that was sent."""
+
+import copy
+import pathlib
+import pickle
+
+import numpy as np
+import pytest
+
+
+def sent(fake, path="m.onnx", **named):
+    """The configuration text that load makes."""
+    with pytest.raises(fake.FileError) as caught:
+        fake.load(path, status=3, **named)
+    return str(caught.value).replace("\nstatus=3", "").split("\n")
+
+
+def test_settings_become_configuration_text(fake):
+    assert sent(fake) == ['modelPath="m.onnx"', "numCPUThreads=1"]
+    lines = sent(fake, pathlib.Path("/a b/c"), threads=4, mapFile=False, blas="off", limit=2.5,
+                 outputNodeNames=["a", "b.c"], nothing=None)
+    assert lines == ['modelPath="/a b/c"', "numCPUThreads=4", "mapFile=false", 'blas="off"',
+                     "limit=2.5", 'outputNodeNames="a":"b.c"']
+    assert sent(fake, b"/x")[0] == 'modelPath="/x"'
+    assert sent(fake, 'a"b')[0] == "modelPath='a\"b'"
+    assert sent(fake, r"C:\m")[0] == r'modelPath="C:\m"'
+
+
+@pytest.mark.parametrize("path, error", [
+    ("a\nb", "ArgumentError"), ("a\"'b", "ArgumentError"), ("a\0b", "ArgumentError"),
+    (5, "TypeMismatchError"), (None, "TypeMismatchError"), (["a"], "TypeMismatchError"),
+])
+def test_paths_that_cannot_be_said_are_refused(fake, path, error):
+    with pytest.raises(getattr(fake, error)):
+        fake.load(path)
+
+
+@pytest.mark.parametrize("named", [{"precision": "float"}, {"precision": None}, {"threads": 0},
+                                   {"threads": "2"}, {"threads": True}, {"a=b": 1}, {"a\nb": 1}])
+def test_settings_that_make_no_sense_are_refused(fake, named):
+    with pytest.raises(fake.ArgumentError):
+        fake.load("m", **named)
+    with pytest.raises(fake.TypeMismatchError, match="odd must be"):
+        fake.load("m", odd=object())
+
+
+def test_one_value_in_one_array_out(fake):
+    model = fake.load("m")
+    out = model(np.array([[1, 2]], np.float32))
+    assert isinstance(out, np.ndarray) and out.tolist() == [[1, 2]]
+    assert model(x=[[1, 2]]).tolist() == [[1, 2]]
+    with pytest.raises(fake.ArgumentError, match="twice"):
+        model([1], x=[1])
+    with pytest.raises(fake.ArgumentError, match="9 values given for 8 inputs"):
+        model(*range(9))
+
+
+def test_run_takes_names(fake):
+    model = fake.load("m")
+    assert list(model.run({"x": [1.0]})) == ["y"]
+    assert list(model.run({"x": [1.0], "i": [1]}, ["i", "x"])) == ["i", "x"]
+    assert list(model.run({"x": [1.0]}, outputs="x")) == ["x"]
+
+
+def test_precision_chooses_the_class(fake):
+    assert fake.load("m", "float64")._evaluator.Evaluate({"x": [1]}, ["y"])["y"].dtype == np.float64
+    assert fake.load("m", precision="float64").precision == "float64"
+
+
+def test_inputs_and_outputs(fake):
+    model = fake.load("m")
+    assert model.inputs[0] == ("x", ("batch", 2), "float32", "", "")
+    assert model.inputs[0].shape == ("batch", 2) and model.inputs[1].shape is None
+    assert [i.type for i in model.inputs][:5] == ["float32", "int32", "bool", "str", "complex64"]
+    assert model.outputs[0].name == "y" and model.outputs[0].op == "Add"
+    assert len(model.nodes) == 9
+    assert model.metadata["producer"] == "fake"
+    assert model.memory_use()["bytes"] == 100
+
+
+def test_closing(fake):
+    with fake.load("m") as model:
+        assert not model.closed
+    assert model.closed and "closed" in repr(model)
+    model.close()
+    with pytest.raises(fake.StateError, match=r"^Object has been disposed\.$"):
+        model([1])
+
+
+def test_the_representation_tells_what_goes_in_and_out(fake):
+    text = repr(fake.load("m.onnx"))
+    assert text.startswith("<evallib.Model 'm.onnx', float32, x float32[batch, 2], i int32, b bool[]")
+    assert text.endswith("-> y float32[?, 2]>")
+
+
+def test_copies_share_the_network_and_close_separately(fake):
+    model = fake.load("m")
+    copies = [model.clone(), copy.copy(model), copy.deepcopy(model)]
+    model.close()
+    for other in copies:
+        assert other(x=[1]).tolist() == [1] and other.inputs[0].name == "x"
+
+
+def test_pickling_loads_again(fake):
+    model = fake.load(pathlib.Path("m.onnx"), "float64", 2, blas="off")
+    other = pickle.loads(pickle.dumps(model))
+    assert other._made_of == model._made_of and other.precision == "float64"
+    assert other(x=[1]).tolist() == [1]
