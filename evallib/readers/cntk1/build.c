@@ -1,0 +1,403 @@
+/* build.c - the model becomes a graph: operands before users, cycles as loops, then inputs,
+** outputs and further names.
+**
+** A network holds nodes that only training needs. What the outputs do not need and cannot
+** be built is left out with a note; what they do need is an error, all of it at once. */
+#include "readers/cntk1/build.h"
+#include <string.h>
+
+typedef struct plan {
+    evl_cntk1_network net;
+    evl_cntk1_group outputs;
+    bool *is_needed; /* by node: for the outputs */
+    evl_cntk1_components order;
+    size_t *component; /* by node: its place in the order */
+} plan;
+
+bool evl_cntk1_is_delay(const evl_cntk1_node *node)
+{
+    return node->op->payload == EVL_CNTK1_DELAY;
+}
+
+bool evl_cntk1_looks_ahead(const evl_cntk1_node *node)
+{
+    return evl_cntk1_is_delay(node) && strcmp(node->op->name, "FutureValue") == 0;
+}
+
+/* --- one node ---------------------------------------------------------------------------- */
+
+/* An operand handed through needs a node of its own to have a name of its own. */
+static evl_value *named(evl_cntk1_maker *k, evl_value *y)
+{
+    bool is_operand = false;
+    if (k->b.status != EVAL_OK || strcmp(y->name, k->node->name) == 0)
+        return y;
+    for (size_t i = 0; i < k->node->n_inputs; i++)
+        is_operand = is_operand || y == k->in[i];
+    if (is_operand || *y->name || !y->producer)
+        return evl_build_1(&k->b, &evl_op_identity, k->node->name, y);
+    y->name = k->node->name;
+    y->producer->name = k->node->name;
+    if (!evl_map_set(y->graph->names, y->name, strlen(y->name), y->index))
+        k->b.status = evl_no_memory(k->b.ctx);
+    return y;
+}
+
+static void check_sample(evl_cntk1_maker *k, const evl_value *y)
+{
+    for (size_t i = 0; k->b.status == EVAL_OK && i < evl_cntk1_rank(y); i++)
+        if (evl_cntk1_dim(y, i) < 1)
+            evl_cntk1_fail(k, EVAL_ERR_SHAPE, "the shape of its samples cannot be told");
+}
+
+EvalStatus evl_cntk1_build_node(const evl_cntk1_network *net, evl_graph *graph,
+                                const evl_cntk1_node *node, evl_value *const *in, evl_value **value)
+{
+    evl_cntk1_maker k = { .b = { net->ctx, graph, EVAL_OK },
+                          .node = node,
+                          .in = in,
+                          .is_old_variance = net->model->version < 13,
+                          .state = net->states[node->index] };
+    size_t n_before = graph->n_nodes;
+    evl_value *y = node->op->build(&k);
+    y = named(&k, y);
+    check_sample(&k, y);
+    for (size_t i = n_before; i < graph->n_nodes; i++)
+        graph->nodes[i]->where = node->where;
+    if (k.b.status == EVAL_OK)
+        *value = y;
+    else
+        evl_fail_at(net->ctx, "node '%s' (%s) at byte %zu: ", node->name, node->op->name,
+                    node->where);
+    return k.b.status;
+}
+
+static EvalStatus build_single(const evl_cntk1_network *net, const evl_cntk1_node *node)
+{
+    evl_value **in = evl_arena_take_many(net->graph->arena, node->n_inputs, sizeof *in);
+    if (!in && node->n_inputs > 0)
+        return evl_no_memory(net->ctx);
+    for (size_t i = 0; i < node->n_inputs; i++)
+        in[i] = net->values[node->inputs[i]->index];
+    return evl_cntk1_build_node(net, net->graph, node, in, &net->values[node->index]);
+}
+
+/* --- all nodes ----------------------------------------------------------------------------- */
+
+static bool points_to_itself(const evl_cntk1_node *node)
+{
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] == node)
+            return true;
+    return false;
+}
+
+/* Whether a node's operands have values; those of its own loop will have. */
+static bool has_operands(const plan *p, const evl_cntk1_node *node)
+{
+    for (size_t i = 0; i < node->op->n_inputs; i++) {
+        size_t operand = node->inputs[i]->index;
+        if (p->component[operand] != p->component[node->index] && !p->net.values[operand])
+            return false;
+    }
+    return true;
+}
+
+static EvalStatus check_operands(evl_context *ctx, const evl_cntk1_node *node)
+{
+    if (node->n_inputs >= node->op->n_inputs || !node->op->build)
+        return EVAL_OK;
+    return evl_fail(ctx, EVAL_ERR_FORMAT, "node '%s' (%s) at byte %zu: %zu operands, expected %d",
+                    node->name, node->op->name, node->where, node->n_inputs,
+                    (int)node->op->n_inputs);
+}
+
+static bool can_build(const plan *p, const size_t *members, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const evl_cntk1_node *node = &p->net.model->nodes[members[i]];
+        if (!node->op->build || !has_operands(p, node))
+            return false;
+    }
+    return true;
+}
+
+static EvalStatus build_component(const plan *p, const size_t *members, size_t n)
+{
+    const evl_cntk1_node *first = &p->net.model->nodes[members[0]];
+    bool is_needed = false;
+    for (size_t i = 0; i < n; i++)
+        is_needed = is_needed || p->is_needed[members[i]];
+    if (!can_build(p, members, n))
+        return EVAL_OK; /* needed ones have been reported */
+    EvalStatus st = n > 1 || points_to_itself(first) ? evl_cntk1_build_loop(&p->net, members, n)
+                                                     : build_single(&p->net, first);
+    if (st == EVAL_OK || is_needed || st == EVAL_ERR_MEMORY)
+        return st;
+    evl_note(p->net.ctx, EVAL_LOG_WARNING, "left out, no output needs it: %s",
+             p->net.ctx->error.text);
+    return EVAL_OK;
+}
+
+static EvalStatus build_all(const plan *p)
+{
+    const evl_cntk1_components *order = &p->order;
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < p->net.model->n_nodes && st == EVAL_OK; i++)
+        st = check_operands(p->net.ctx, &p->net.model->nodes[i]);
+    for (size_t i = 0; i < order->n && st == EVAL_OK; i++)
+        st = build_component(p, order->nodes + order->start[i],
+                             order->start[i + 1] - order->start[i]);
+    return st;
+}
+
+/* --- order ----------------------------------------------------------------------------------- */
+
+static EvalStatus find_order(plan *p)
+{
+    const evl_cntk1_model *m = p->net.model;
+    evl_arena *arena = p->net.graph->arena;
+    size_t n_edges = 0, *start = evl_arena_take_many(arena, m->n_nodes + 1, sizeof *start);
+    for (size_t i = 0; i < m->n_nodes; i++)
+        n_edges += m->nodes[i].n_inputs;
+    size_t *to = evl_arena_take_many(arena, n_edges + 1, sizeof *to);
+    if (!start || !to)
+        return evl_no_memory(p->net.ctx);
+    for (size_t i = 0, at = 0; i < m->n_nodes; i++) {
+        for (size_t j = 0; j < m->nodes[i].n_inputs; j++)
+            to[at++] = m->nodes[i].inputs[j]->index;
+        start[i + 1] = at;
+    }
+    evl_cntk1_edges edges = { m->n_nodes, start, to };
+    if (!evl_cntk1_find_components(arena, &edges, &p->order))
+        return evl_no_memory(p->net.ctx);
+    for (size_t c = 0; c < p->order.n; c++)
+        for (size_t i = p->order.start[c]; i < p->order.start[c + 1]; i++)
+            p->component[p->order.nodes[i]] = c;
+    return EVAL_OK;
+}
+
+/* --- outputs --------------------------------------------------------------------------------- */
+
+static bool has_value(const evl_cntk1_node *node)
+{
+    return node->op->build && node->op->n_inputs > 0;
+}
+
+/* Without a group of outputs: nodes that nobody reads, but for criteria. */
+static EvalStatus find_outputs(plan *p)
+{
+    const evl_cntk1_model *m = p->net.model;
+    p->outputs = m->groups[EVL_CNTK1_OUTPUTS];
+    if (p->outputs.n > 0)
+        return EVAL_OK;
+    evl_arena *arena = p->net.graph->arena;
+    bool *is_read = evl_arena_take_many(arena, m->n_nodes + 1, sizeof *is_read);
+    p->outputs.nodes = evl_arena_take_many(arena, m->n_nodes + 1, sizeof(evl_cntk1_node *));
+    if (!is_read || !p->outputs.nodes)
+        return evl_no_memory(p->net.ctx);
+    for (size_t i = 0; i < m->n_nodes; i++)
+        for (size_t j = 0; j < m->nodes[i].n_inputs; j++)
+            if (m->nodes[i].op->rule != EVL_CNTK1_CRITERION)
+                is_read[m->nodes[i].inputs[j]->index] = true;
+    for (size_t i = 0; i < m->n_nodes; i++)
+        if (!is_read[i] && has_value(&m->nodes[i]) && m->nodes[i].op->rule != EVL_CNTK1_CRITERION)
+            p->outputs.nodes[p->outputs.n++] = &m->nodes[i];
+    return EVAL_OK;
+}
+
+/* Marks what the outputs need: components come after what they read, so one sweep from the
+** last to the first does, and within a component all is needed together. */
+static void mark_needed(plan *p)
+{
+    const evl_cntk1_model *m = p->net.model;
+    for (size_t i = 0; i < p->outputs.n; i++)
+        p->is_needed[p->outputs.nodes[i]->index] = true;
+    for (size_t c = p->order.n; c-- > 0;) {
+        bool is_needed = false;
+        for (size_t i = p->order.start[c]; i < p->order.start[c + 1]; i++)
+            is_needed = is_needed || p->is_needed[p->order.nodes[i]];
+        for (size_t i = p->order.start[c]; is_needed && i < p->order.start[c + 1]; i++) {
+            const evl_cntk1_node *node = &m->nodes[p->order.nodes[i]];
+            p->is_needed[node->index] = true;
+            for (size_t j = 0; node->op->n_inputs > 0 && j < node->n_inputs; j++)
+                p->is_needed[node->inputs[j]->index] = true;
+        }
+    }
+}
+
+/* All needed nodes that cannot be built, a line each. */
+static EvalStatus check_offered(const plan *p)
+{
+    const evl_cntk1_model *m = p->net.model;
+    size_t n = 0;
+    for (size_t i = 0; i < m->n_nodes; i++) {
+        const evl_cntk1_node *node = &m->nodes[i];
+        if (!p->is_needed[i] || node->op->build)
+            continue;
+        if (n++ == 0)
+            evl_fail(p->net.ctx, EVAL_ERR_UNSUPPORTED, "CNTK operators that are not offered:");
+        evl_fail_more(p->net.ctx, "\nnode '%s' (%s) at byte %zu", node->name, node->op->name,
+                      node->where);
+    }
+    return n > 0 ? EVAL_ERR_UNSUPPORTED : EVAL_OK;
+}
+
+static EvalStatus add_outputs(const plan *p)
+{
+    for (size_t i = 0; i < p->outputs.n; i++) {
+        evl_value *v = p->net.values[p->outputs.nodes[i]->index];
+        if (!v)
+            return evl_fail(p->net.ctx, EVAL_ERR_FORMAT, "the output '%s' has no value",
+                            p->outputs.nodes[i]->name);
+        if (!evl_graph_add_output(p->net.graph, v))
+            return evl_no_memory(p->net.ctx);
+    }
+    return EVAL_OK;
+}
+
+/* --- inputs and names --------------------------------------------------------------------------
+ */
+
+static EvalStatus add_input(const plan *p, const evl_cntk1_node *node)
+{
+    evl_value *v = p->net.values[node->index];
+    if (!v || v->is_input || node->op->payload != EVL_CNTK1_INPUT)
+        return EVAL_OK;
+    return evl_graph_add_input(p->net.graph, v) ? EVAL_OK : evl_no_memory(p->net.ctx);
+}
+
+/* Features first, then labels, then whatever else there is. */
+static EvalStatus add_inputs(const plan *p)
+{
+    const evl_cntk1_model *m = p->net.model;
+    EvalStatus st = EVAL_OK;
+    for (int g = EVL_CNTK1_FEATURES; g <= EVL_CNTK1_LABELS; g++)
+        for (size_t i = 0; i < m->groups[g].n && st == EVAL_OK; i++)
+            st = add_input(p, m->groups[g].nodes[i]);
+    for (size_t i = 0; i < m->n_nodes && st == EVAL_OK; i++)
+        st = add_input(p, &m->nodes[i]);
+    return st;
+}
+
+typedef struct alias {
+    const char *text;
+    size_t n;
+} alias;
+
+enum { ALIASES = 2 };
+
+/* Networks exported from CNTK v2 have names __v2libuid__UID__v2libname__NAME. */
+static bool split(const char *name, alias parts[ALIASES])
+{
+    static const char uid[] = "__v2libuid__", own[] = "__v2libname__";
+    const char *middle = strstr(name, own);
+    if (strncmp(name, uid, sizeof uid - 1) != 0 || !middle || middle < name + sizeof uid - 1)
+        return false;
+    parts[0].text = name + sizeof uid - 1;
+    parts[0].n = (size_t)(middle - parts[0].text);
+    parts[1].text = middle + sizeof own - 1;
+    parts[1].n = strlen(parts[1].text);
+    if (parts[0].n == parts[1].n && memcmp(parts[0].text, parts[1].text, parts[1].n) == 0)
+        parts[1].n = 0; /* one name is enough */
+    return true;
+}
+
+/* A further name is good when no node and no other further name is the same. */
+static EvalStatus count_aliases(const plan *p, evl_map *counts)
+{
+    alias parts[ALIASES];
+    for (size_t i = 0; i < p->net.model->n_nodes; i++)
+        for (size_t j = 0; j < ALIASES && split(p->net.model->nodes[i].name, parts); j++) {
+            size_t n = 0, other;
+            if (parts[j].n == 0)
+                continue;
+            evl_map_get(counts, parts[j].text, parts[j].n, &n);
+            if (evl_map_get(p->net.graph->names, parts[j].text, parts[j].n, &other))
+                n++;
+            if (!evl_map_set(counts, parts[j].text, parts[j].n, n + 1))
+                return evl_no_memory(p->net.ctx);
+        }
+    return EVAL_OK;
+}
+
+static EvalStatus add_aliases(const plan *p)
+{
+    evl_map *counts = evl_map_new(p->net.graph->arena);
+    EvalStatus st = counts ? count_aliases(p, counts) : evl_no_memory(p->net.ctx);
+    alias parts[ALIASES];
+    for (size_t i = 0; i < p->net.model->n_nodes && st == EVAL_OK; i++) {
+        const evl_value *v = p->net.values[i];
+        for (size_t j = 0; j < ALIASES && v && split(v->name, parts) && st == EVAL_OK; j++) {
+            size_t n = 0;
+            evl_map_get(counts, parts[j].text, parts[j].n, &n);
+            if (parts[j].n > 0 && n == 1 &&
+                !evl_map_set(p->net.graph->names, parts[j].text, parts[j].n, v->index))
+                st = evl_no_memory(p->net.ctx);
+        }
+    }
+    return st;
+}
+
+static EvalStatus add_metadata(const plan *p)
+{
+    char version[24] = { 0 };
+    size_t at = sizeof version - 1;
+    uint64_t v = p->net.model->version;
+    do
+        version[--at] = (char)('0' + v % 10);
+    while ((v /= 10) > 0);
+    return evl_graph_add_metadata(p->net.graph, "format", "CNTK v1") &&
+                   evl_graph_add_metadata(p->net.graph, "version", version + at)
+               ? EVAL_OK
+               : evl_no_memory(p->net.ctx);
+}
+
+/* --- the whole -----------------------------------------------------------------------------------
+ */
+
+static EvalStatus begin(plan *p)
+{
+    size_t n = p->net.model->n_nodes + 1;
+    evl_arena *arena = p->net.graph->arena;
+    p->net.values = evl_arena_take_many(arena, n, sizeof *p->net.values);
+    p->net.inner = evl_arena_take_many(arena, n, sizeof *p->net.inner);
+    p->net.places = evl_arena_take_many(arena, n, sizeof *p->net.places);
+    p->net.states = evl_arena_take_many(arena, n, sizeof *p->net.states);
+    p->is_needed = evl_arena_take_many(arena, n, sizeof *p->is_needed);
+    p->component = evl_arena_take_many(arena, n, sizeof *p->component);
+    if (!p->net.values || !p->net.inner || !p->net.places || !p->net.states || !p->is_needed ||
+        !p->component)
+        return evl_no_memory(p->net.ctx);
+    for (size_t i = 0; i < p->net.model->n_nodes; i++) {
+        const evl_cntk1_node *node = &p->net.model->nodes[i];
+        bool is_carried = evl_cntk1_is_delay(node) && !evl_cntk1_looks_ahead(node);
+        p->net.states[i] = is_carried ? (int64_t)p->net.graph->n_states++ : -1;
+    }
+    return find_order(p);
+}
+
+static EvalStatus end(const plan *p)
+{
+    EvalStatus st = add_inputs(p);
+    if (st == EVAL_OK)
+        st = add_outputs(p);
+    if (st == EVAL_OK)
+        st = add_aliases(p);
+    return st == EVAL_OK ? add_metadata(p) : st;
+}
+
+EvalStatus evl_cntk1_build(evl_context *ctx, const evl_cntk1_model *model, evl_graph *graph)
+{
+    plan p = { .net = { .ctx = ctx, .model = model, .graph = graph } };
+    EvalStatus st = begin(&p);
+    if (st == EVAL_OK)
+        st = find_outputs(&p);
+    if (st != EVAL_OK)
+        return st;
+    mark_needed(&p);
+    st = check_offered(&p);
+    if (st == EVAL_OK)
+        st = build_all(&p);
+    return st == EVAL_OK ? end(&p) : st;
+}

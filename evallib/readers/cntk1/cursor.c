@@ -1,0 +1,222 @@
+/* cursor.c - numbers, texts, markers, shapes. */
+#include "readers/cntk1/cursor.h"
+#include "base/text.h"
+#include <string.h>
+
+void evl_cntk1_stop(evl_cntk1_cursor *c, EvalStatus st)
+{
+    if (c->status == EVAL_OK)
+        c->status = st;
+}
+
+static void cut(evl_cntk1_cursor *c, const char *what)
+{
+    if (c->status == EVAL_OK)
+        c->status =
+            evl_fail(c->ctx, EVAL_ERR_FORMAT,
+                     "CNTK v1: the file ends within %s that begins at byte %zu", what, c->from.at);
+}
+
+uint8_t evl_cntk1_u8(evl_cntk1_cursor *c)
+{
+    uint8_t v = 0;
+    if (c->status != EVAL_OK || !evl_bytes_u8(&c->from, &v))
+        cut(c, "a byte");
+    return v;
+}
+
+uint32_t evl_cntk1_u32(evl_cntk1_cursor *c)
+{
+    uint32_t v = 0;
+    if (c->status != EVAL_OK || !evl_bytes_u32(&c->from, &v))
+        cut(c, "a 32-bit number");
+    return v;
+}
+
+uint64_t evl_cntk1_u64(evl_cntk1_cursor *c)
+{
+    uint64_t v = 0;
+    if (c->status != EVAL_OK || !evl_bytes_u64(&c->from, &v))
+        cut(c, "a 64-bit number");
+    return v;
+}
+
+int32_t evl_cntk1_i32(evl_cntk1_cursor *c)
+{
+    int32_t v = 0;
+    if (c->status != EVAL_OK || !evl_bytes_i32(&c->from, &v))
+        cut(c, "a 32-bit number");
+    return v;
+}
+
+double evl_cntk1_f32(evl_cntk1_cursor *c)
+{
+    float v = 0;
+    if (c->status != EVAL_OK || !evl_bytes_f32(&c->from, &v))
+        cut(c, "a float");
+    return v;
+}
+
+double evl_cntk1_f64(evl_cntk1_cursor *c)
+{
+    double v = 0;
+    if (c->status != EVAL_OK || !evl_bytes_f64(&c->from, &v))
+        cut(c, "a double");
+    return v;
+}
+
+double evl_cntk1_real(evl_cntk1_cursor *c)
+{
+    uint16_t half = 0;
+    if (c->real == EVAL_FLOAT64)
+        return evl_cntk1_f64(c);
+    if (c->real == EVAL_FLOAT32)
+        return evl_cntk1_f32(c);
+    if (c->status != EVAL_OK || !evl_bytes_u16(&c->from, &half))
+        cut(c, "a half");
+    return evl_float_from_f16(half);
+}
+
+const char *evl_cntk1_text(evl_cntk1_cursor *c)
+{
+    const uint8_t *at = c->from.data + c->from.at;
+    size_t most = evl_bytes_left(&c->from) / 2, n = 0;
+    if (c->status != EVAL_OK)
+        return "";
+    while (n < most && evl_load_u16(at + 2 * n) != 0)
+        n++;
+    if (n == most) {
+        cut(c, "a text");
+        return "";
+    }
+    if (n > c->ctx->limits->max_text) {
+        c->status = evl_fail(c->ctx, EVAL_ERR_LIMIT,
+                             "CNTK v1: the text at byte %zu has %zu characters, the limit is %zu",
+                             c->from.at, n, c->ctx->limits->max_text);
+        return "";
+    }
+    char *text = evl_utf8_from_utf16(c->arena, at, n);
+    c->from.at += 2 * (n + 1);
+    if (!text)
+        c->status = evl_no_memory(c->ctx);
+    return text ? text : "";
+}
+
+void evl_cntk1_skip_bytes_text(evl_cntk1_cursor *c)
+{
+    while (c->status == EVAL_OK && evl_cntk1_u8(c) != 0)
+        ;
+}
+
+static bool is_here(const evl_cntk1_cursor *c, const char *word, size_t n)
+{
+    const uint8_t *at = c->from.data + c->from.at;
+    if (evl_bytes_left(&c->from) / 2 < n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (evl_load_u16(at + 2 * i) != (unsigned char)word[i])
+            return false;
+    return true;
+}
+
+bool evl_cntk1_is_marker(evl_cntk1_cursor *c, const char *word)
+{
+    size_t n = strlen(word) + 1;
+    bool is = c->status == EVAL_OK && is_here(c, word, n);
+    if (is)
+        c->from.at += 2 * n;
+    return is;
+}
+
+void evl_cntk1_marker(evl_cntk1_cursor *c, const char *word)
+{
+    if (c->status == EVAL_OK && !evl_cntk1_is_marker(c, word))
+        c->status =
+            evl_fail(c->ctx, EVAL_ERR_FORMAT,
+                     "CNTK v1: the marker %s is missing at byte %zu; the file is damaged or "
+                     "cut short",
+                     word, c->from.at);
+}
+
+size_t evl_cntk1_count(evl_cntk1_cursor *c, size_t each)
+{
+    size_t at = c->from.at;
+    uint64_t n = evl_cntk1_u64(c);
+    if (c->status == EVAL_OK && n > evl_bytes_left(&c->from) / each) {
+        c->status =
+            evl_fail(c->ctx, EVAL_ERR_FORMAT,
+                     "CNTK v1: the count %llu at byte %zu is more than the file has room for",
+                     (unsigned long long)n, at);
+        return 0;
+    }
+    return (size_t)n;
+}
+
+evl_cntk1_list evl_cntk1_list_of(evl_cntk1_cursor *c, size_t n)
+{
+    evl_cntk1_list list = { 0, NULL };
+    if (c->status != EVAL_OK || n == 0)
+        return list;
+    list.at = evl_arena_take_many(c->arena, n, sizeof *list.at);
+    if (!list.at)
+        c->status = evl_no_memory(c->ctx);
+    else
+        list.n = n;
+    return list;
+}
+
+static size_t rank(evl_cntk1_cursor *c, uint64_t n)
+{
+    if (n <= EVL_CNTK1_MAX_RANK)
+        return (size_t)n;
+    if (c->status == EVAL_OK)
+        c->status = evl_fail(c->ctx, EVAL_ERR_FORMAT,
+                             "CNTK v1: %llu dimensions before byte %zu, at most %d are possible",
+                             (unsigned long long)n, c->from.at, (int)EVL_CNTK1_MAX_RANK);
+    return 0;
+}
+
+evl_cntk1_list evl_cntk1_shape(evl_cntk1_cursor *c)
+{
+    evl_cntk1_list shape = evl_cntk1_list_of(c, rank(c, evl_cntk1_u32(c)));
+    for (size_t i = 0; i < shape.n; i++)
+        shape.at[i] = evl_cntk1_u32(c);
+    return shape;
+}
+
+/* Three 64-bit numbers W, H, C in place of a shape: what was read as a rank and a first
+** dimension of 0 was W. */
+static evl_cntk1_list oldest_shape(evl_cntk1_cursor *c, uint32_t width)
+{
+    evl_cntk1_list shape = evl_cntk1_list_of(c, 3);
+    uint64_t height = evl_cntk1_u64(c), channels = evl_cntk1_u64(c);
+    if (height > UINT32_MAX || channels > UINT32_MAX)
+        evl_cntk1_stop(c, evl_fail(c->ctx, EVAL_ERR_FORMAT,
+                                   "CNTK v1: absurd image dimensions before byte %zu", c->from.at));
+    if (shape.n != 3)
+        return shape;
+    shape.at[0] = (int64_t)channels;
+    shape.at[1] = width;
+    shape.at[2] = (int64_t)height;
+    return shape;
+}
+
+evl_cntk1_list evl_cntk1_input_shape(evl_cntk1_cursor *c)
+{
+    uint32_t n = evl_cntk1_u32(c);
+    uint32_t first = n > 0 ? evl_cntk1_u32(c) : 0;
+    if (n > 0 && first == 0)
+        return oldest_shape(c, n);
+    evl_cntk1_list shape = evl_cntk1_list_of(c, rank(c, n));
+    for (size_t i = 0; i < shape.n; i++)
+        shape.at[i] = i == 0 ? first : evl_cntk1_u32(c);
+    return shape;
+}
+
+evl_cntk1_list evl_cntk1_flags(evl_cntk1_cursor *c)
+{
+    evl_cntk1_list flags = evl_cntk1_list_of(c, rank(c, evl_cntk1_u64(c)));
+    for (size_t i = 0; i < flags.n; i++)
+        flags.at[i] = evl_cntk1_u8(c) != 0;
+    return flags;
+}

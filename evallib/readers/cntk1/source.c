@@ -1,0 +1,85 @@
+/* source.c - where values come from: the caller, parameters, means computed in training. */
+#include "readers/cntk1/ops.h"
+#include <string.h>
+
+/* CNTK's dimensions the other way round, after `frames` axes that are left alone; false
+** when one is impossible. A shape of no dimension is one element. */
+static bool shape_of(const evl_cntk1_list *dims, size_t frames, evl_shape *shape)
+{
+    shape->rank = (int32_t)(dims->n + frames);
+    for (size_t i = 0; i < dims->n; i++) {
+        shape->dim[frames + dims->n - 1 - i] = dims->at[i];
+        if (dims->at[i] < 1)
+            return false;
+    }
+    if (dims->n == 0) {
+        shape->rank = (int32_t)frames + 1;
+        shape->dim[frames] = 1;
+    }
+    return true;
+}
+
+static evl_value *checked(evl_cntk1_maker *k, evl_value *v)
+{
+    if (!v)
+        k->b.status = evl_no_memory(k->b.ctx);
+    else
+        k->b.status = evl_shape_check(k->b.ctx, &v->t.shape, evl_type_size(v->t.type));
+    return k->b.status == EVAL_OK ? v : NULL;
+}
+
+evl_value *evl_cntk1_input(evl_cntk1_maker *k)
+{
+    evl_shape shape = { .rank = 0 };
+    if (!shape_of(&k->node->f.shape, 1, &shape))
+        return evl_cntk1_fail(k, EVAL_ERR_FORMAT, "an input with a dimension of 0");
+    shape.dim[0] = EVL_UNKNOWN_DIM;
+    evl_value *v = evl_graph_value(k->b.graph, k->node->name);
+    if (v) {
+        v->t.type = k->node->real;
+        v->t.shape = shape;
+        v->has_frames = true;
+    }
+    return checked(k, v);
+}
+
+static evl_value *constant(evl_cntk1_maker *k, const evl_shape *shape)
+{
+    const evl_cntk1_matrix *m = &k->node->f.matrix;
+    void *data;
+    memcpy(&data, &m->data, sizeof data); /* constants are only read */
+    EvalStatus st = evl_shape_check(k->b.ctx, shape, evl_type_size(m->type));
+    if (st != EVAL_OK) {
+        k->b.status = st;
+        return NULL;
+    }
+    if (evl_shape_count(shape) != m->rows * m->cols)
+        return evl_cntk1_fail(k, EVAL_ERR_FORMAT, "a shape of %zu elements, and %llu x %llu values",
+                              evl_shape_count(shape), (unsigned long long)m->rows,
+                              (unsigned long long)m->cols);
+    return checked(k, evl_graph_constant(k->b.graph, k->node->name, m->type, shape, data));
+}
+
+evl_value *evl_cntk1_parameter(evl_cntk1_maker *k)
+{
+    evl_shape shape = { .rank = 0 };
+    if (!shape_of(&k->node->f.shape, 0, &shape))
+        return evl_cntk1_fail(k, EVAL_ERR_FORMAT, "a parameter with a dimension of 0");
+    return constant(k, &shape);
+}
+
+/* Mean and InvStdDev of their operand, computed when the network was trained. */
+evl_value *evl_cntk1_computed(evl_cntk1_maker *k)
+{
+    int64_t size = (int64_t)(k->node->f.matrix.rows * k->node->f.matrix.cols);
+    evl_cntk1_list flat = { 1, &size };
+    evl_shape shape = { .rank = 0 };
+    if (!shape_of(&flat, 0, &shape))
+        return evl_cntk1_fail(k, EVAL_ERR_FORMAT, "it holds no value");
+    const evl_value *of = k->node->n_inputs > 0 ? k->in[0] : NULL;
+    if (of && evl_cntk1_sample_size(of) == size && evl_cntk1_rank(of) > 0) {
+        shape.rank = (int32_t)evl_cntk1_rank(of);
+        memcpy(shape.dim, of->t.shape.dim + of->has_frames, (size_t)shape.rank * sizeof *shape.dim);
+    }
+    return constant(k, &shape);
+}
