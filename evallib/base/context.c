@@ -151,14 +151,13 @@ void evl_fail_at(evl_context *ctx, const char *format, ...)
     size_t from = prefix_length(ctx), middle = error->n;
     va_list values;
     va_start(values, format);
-    bool fits = append(error, format, values) && reserve(error, 2);
+    bool fits = append(error, format, values);
     va_end(values);
     if (!fits) {
         error->n = middle;
         error->text[middle] = '\0';
         return;
     }
-    append_text(error, ": ");
     reverse(error->text, from, middle);
     reverse(error->text, middle, error->n);
     reverse(error->text, from, error->n);

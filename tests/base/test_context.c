@@ -21,12 +21,12 @@ static void a_place_goes_between_the_file_and_the_rest(void **state)
     evl_context *ctx = evl_test_begin();
     (void)state;
     assert_int_equal(evl_fail(ctx, EVAL_ERR_TYPE, "no"), EVAL_ERR_TYPE);
-    evl_fail_at(ctx, "node '%s'", "c1");
+    evl_fail_at(ctx, "node '%s': ", "c1");
     assert_string_equal(ctx->error.text, "node 'c1': no");
     ctx->file = "m";
     assert_int_equal(evl_fail(ctx, EVAL_ERR_TYPE, "no"), EVAL_ERR_TYPE);
-    evl_fail_at(ctx, "input %d", 2);
-    evl_fail_at(ctx, "node '%s'", "c1");
+    evl_fail_at(ctx, "input %d: ", 2);
+    evl_fail_at(ctx, "node '%s': ", "c1");
     assert_string_equal(ctx->error.text, "m: node 'c1': input 2: no");
     assert_int_equal(ctx->error.status, EVAL_ERR_TYPE);
     evl_test_end(ctx);
@@ -42,7 +42,7 @@ static void long_texts_grow_and_short_ones_follow(void **state)
     assert_int_equal(ctx->error.n, strlen("these:") + 10 * 2 + 90 * 3 + 900 * 4);
     assert_int_equal(strlen(ctx->error.text), ctx->error.n);
     assert_string_equal(strrchr(ctx->error.text, '\n'), "\n999");
-    evl_fail_at(ctx, "place");
+    evl_fail_at(ctx, "place: ");
     assert_memory_equal(ctx->error.text, "place: these:\n0\n1", 17);
     assert_int_equal(evl_fail(ctx, EVAL_ERR_IO, "short"), EVAL_ERR_IO);
     assert_string_equal(ctx->error.text, "short");

@@ -1,0 +1,142 @@
+#include "passes/passes.h"
+#include "support/run_op.h"
+#include "support/toy.h"
+#include <string.h>
+
+typedef struct fixture {
+    evl_context *ctx;
+    evl_machine machine;
+    evl_store *store;
+    evl_graph *g, *copy;
+} fixture;
+
+static fixture begin(void)
+{
+    fixture f = { .ctx = evl_test_begin() };
+    evl_test_machine(&f.machine, EVL_FLOAT, 0);
+    f.store = evl_store_new(f.ctx->memory);
+    f.g = evl_graph_new(evl_arena_new(f.ctx->memory), NULL);
+    return f;
+}
+
+static EvalStatus passes(fixture *f, evl_value *asked)
+{
+    evl_pass_env env = { &f->machine, f->store };
+    evl_tensor given_t[8];
+    for (size_t i = 0; i < f->g->n_inputs; i++)
+        given_t[i] = f->g->inputs[i]->t;
+    evl_selection s = { f->g->inputs, given_t, f->g->n_inputs, &asked, 1 };
+    EvalStatus st = evl_graph_copy(f->ctx, f->g->arena, f->g, f->machine.real, &s, &f->copy);
+    return st == EVAL_OK ? evl_passes_run(f->ctx, &env, f->copy) : st;
+}
+
+static void end(fixture *f)
+{
+    evl_store_free(f->store);
+    evl_arena_free(f->g->arena);
+    evl_test_end(f->ctx);
+}
+
+static void what_constants_make_is_a_constant(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    const int64_t two[] = { 2, 3 };
+    evl_value *c = toy_constant(f.g, "c", two, 2);
+    evl_value *sum = toy_node(f.g, &toy_sum, "sum", c, c);
+    assert_int_equal(passes(&f, sum), EVAL_OK);
+    assert_int_equal(f.copy->n_nodes, 0);
+    assert_true(f.copy->outputs[0]->is_constant);
+    assert_int_equal(f.copy->outputs[0]->t.life, EVL_LIFE_MODEL);
+    assert_int_equal(((int64_t *)f.copy->outputs[0]->t.data)[1], 6);
+    end(&f);
+}
+
+static void a_second_plan_finds_what_the_first_folded(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    const int64_t two[] = { 2, 3 };
+    evl_value *c = toy_constant(f.g, "c", two, 2), *sum = toy_node(f.g, &toy_sum, "sum", c, c);
+    toy_runs = 0;
+    assert_int_equal(passes(&f, sum), EVAL_OK);
+    const void *data = f.copy->outputs[0]->t.data;
+    assert_int_equal(passes(&f, sum), EVAL_OK);
+    assert_ptr_equal(f.copy->outputs[0]->t.data, data);
+    assert_int_equal(toy_runs, 1);
+    end(&f);
+}
+
+static void what_depends_on_an_input_is_left(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    evl_value *x = toy_input(f.g, "x", 2), *y = toy_node(f.g, &toy_sum, "y", x, NULL);
+    assert_int_equal(passes(&f, y), EVAL_OK);
+    assert_int_equal(f.copy->n_nodes, 1);
+    assert_true(evl_shape_is_known(&f.copy->outputs[0]->t.shape));
+    end(&f);
+}
+
+static void a_failure_of_folding_names_its_node(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    const int64_t one[] = { 1 };
+    evl_value *bad = toy_node(f.g, &toy_fail, "bad", toy_constant(f.g, "c", one, 1), NULL);
+    assert_int_equal(passes(&f, bad), EVAL_ERR_SHAPE);
+    assert_string_equal(f.ctx->error.text, "node 'bad' (Fail): as it was told to");
+    end(&f);
+}
+
+/* If(condition) of x + x or of x as it is. */
+static evl_value *choice(evl_graph *g, evl_value *condition, evl_value *x)
+{
+    evl_graph *yes = evl_graph_new(g->arena, g), *no = evl_graph_new(g->arena, g);
+    assert_true(evl_graph_add_output(yes, toy_node(yes, &toy_sum, "twice", x, x)));
+    assert_true(evl_graph_add_output(no, toy_node(no, &toy_sum, "same", x, NULL)));
+    evl_attribute bodies[] = { evl_attribute_graph("then_branch", yes),
+                               evl_attribute_graph("else_branch", no) };
+    evl_value *y = toy_node(g, &evl_op_if, "y", condition, NULL);
+    assert_true(evl_node_attributes(y->producer, bodies, 2));
+    return y;
+}
+
+static void a_known_condition_leaves_its_branch_alone(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    const int64_t one[] = { 1 };
+    evl_value *x = toy_input(f.g, "x", 2);
+    evl_value *y = choice(f.g, toy_constant(f.g, "c", one, 1), x);
+    assert_int_equal(passes(&f, y), EVAL_OK);
+    assert_int_equal(f.copy->n_nodes, 1);
+    assert_string_equal(f.copy->nodes[0]->name, "twice");
+    assert_ptr_equal(f.copy->outputs[0], f.copy->nodes[0]->outputs[0]);
+    end(&f);
+}
+
+static void an_unknown_condition_keeps_both(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    evl_value *c = toy_input(f.g, "c", 1), *x = toy_input(f.g, "x", 2);
+    assert_int_equal(passes(&f, choice(f.g, c, x)), EVAL_OK);
+    assert_int_equal(f.copy->n_nodes, 1);
+    assert_ptr_equal(f.copy->nodes[0]->op, &evl_op_if);
+    assert_true(evl_shape_is_known(&f.copy->outputs[0]->t.shape));
+    end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_constants_make_is_a_constant),
+        cmocka_unit_test(a_second_plan_finds_what_the_first_folded),
+        cmocka_unit_test(what_depends_on_an_input_is_left),
+        cmocka_unit_test(a_failure_of_folding_names_its_node),
+        cmocka_unit_test(a_known_condition_leaves_its_branch_alone),
+        cmocka_unit_test(an_unknown_condition_keeps_both),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
