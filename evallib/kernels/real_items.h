@@ -1,0 +1,40 @@
+/* real_items.h - arithmetic of one real number, as arrays.h and folds.h want it. */
+#ifndef EVL_KERNELS_REAL_ITEMS_H
+#define EVL_KERNELS_REAL_ITEMS_H
+#include "real.h"
+
+typedef real item;
+
+static const item item_least = -(real)INFINITY, item_most = (real)INFINITY;
+
+static inline item item_add(item a, item b)
+{
+    return a + b;
+}
+
+static inline item item_subtract(item a, item b)
+{
+    return a - b;
+}
+
+static inline item item_multiply(item a, item b)
+{
+    return a * b;
+}
+
+static inline bool item_is_nan(item x)
+{
+    return x != x;
+}
+
+/* NaN if either is, as numpy. */
+static inline item item_max(item a, item b)
+{
+    return a > b || a != a ? a : b;
+}
+
+static inline item item_min(item a, item b)
+{
+    return a < b || a != a ? a : b;
+}
+#endif

@@ -1,0 +1,285 @@
+/* One real number to one. A function a kind, then its loop, then the table. */
+#include "kernels/loops_set.h"
+#include "kernels/real_items.h"
+#include "kernels/arrays.h"
+#include "kernels/activations.h"
+
+static inline real magnitude(real x)
+{
+    return fabs(x);
+}
+
+static inline real negative(real x)
+{
+    return -x;
+}
+
+static inline real sign(real x)
+{
+    return x > 0 ? 1 : x < 0 ? -1 : x;
+}
+
+static inline real reciprocal(real x)
+{
+    return 1 / x;
+}
+
+static inline real root(real x)
+{
+    return sqrt(x);
+}
+
+static inline real floor_of(real x)
+{
+    return floor(x);
+}
+
+static inline real ceil_of(real x)
+{
+    return ceil(x);
+}
+
+/* Halves to even, as ONNX wants and the default rounding does. */
+static inline real nearest(real x)
+{
+    return rint(x);
+}
+
+static inline uint8_t is_nan(real x)
+{
+    return x != x;
+}
+
+static void abs_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, magnitude);
+}
+
+static void neg_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, negative);
+}
+
+static void sign_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, sign);
+}
+
+static void reciprocal_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, reciprocal);
+}
+
+static void sqrt_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, root);
+}
+
+static void exp_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, evl_exp);
+}
+
+static void log_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, evl_log);
+}
+
+static void erf_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, evl_erf);
+}
+
+static void floor_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, floor_of);
+}
+
+static void ceil_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, ceil_of);
+}
+
+static void round_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, nearest);
+}
+
+static void sigmoid_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, evl_sigmoid);
+}
+
+static void tanh_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, evl_tanh);
+}
+
+static void softplus_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, evl_softplus);
+}
+
+static void relu_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, relu);
+}
+
+static void hard_swish_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, hard_swish);
+}
+
+static void softsign_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, softsign);
+}
+
+static void mish_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, mish);
+}
+
+static void gelu_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, gelu);
+}
+
+static void gelu_tanh_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map(n, x, y, gelu_tanh);
+}
+
+static void elu_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    map_with(n, x, y, (real)p[0], 0, elu);
+}
+
+static void selu_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    map_with(n, x, y, (real)p[0], (real)p[1], selu);
+}
+
+static void celu_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    map_with(n, x, y, (real)p[0], 0, celu);
+}
+
+static void leaky_relu_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    map_with(n, x, y, (real)p[0], 0, leaky_relu);
+}
+
+static void thresholded_relu_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    map_with(n, x, y, (real)p[0], 0, thresholded_relu);
+}
+
+static void hard_sigmoid_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    map_with(n, x, y, (real)p[0], (real)p[1], hard_sigmoid);
+}
+
+static void clip_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    map_with(n, x, y, (real)p[0], (real)p[1], clip);
+}
+
+static void swish_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    map_with(n, x, y, (real)p[0], 0, swish);
+}
+
+static void shrink_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    map_with(n, x, y, (real)p[0], (real)p[1], shrink);
+}
+
+static void affine_loop(size_t n, const void *from, void *to, const evl_number *p)
+{
+    const real *x = from, shift = (real)p[0], factor = (real)p[1], bias = (real)p[2];
+    real *y = to;
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        y[i] = (x[i] - shift) * factor + bias;
+}
+
+static void is_nan_loop(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    map_to_bytes(n, x, y, is_nan);
+}
+
+static void is_inf_loop(size_t n, const void *from, void *to, const evl_number *p)
+{
+    const real *x = from;
+    uint8_t *y = to, negative_too = p[0] != 0, positive_too = p[1] != 0;
+    for (size_t i = 0; i < n; i++)
+        y[i] = (positive_too & (x[i] > REAL_MAX)) | (negative_too & (x[i] < -REAL_MAX));
+}
+
+evl_unary_loop *const SET(evl_unary_loops)[EVL_N_UNARY] = {
+    [EVL_ABS] = abs_loop,
+    [EVL_NEG] = neg_loop,
+    [EVL_SIGN] = sign_loop,
+    [EVL_RECIPROCAL] = reciprocal_loop,
+    [EVL_SQRT] = sqrt_loop,
+    [EVL_EXP] = exp_loop,
+    [EVL_LOG] = log_loop,
+    [EVL_ERF] = erf_loop,
+    [EVL_FLOOR] = floor_loop,
+    [EVL_CEIL] = ceil_loop,
+    [EVL_ROUND] = round_loop,
+    [EVL_SIGMOID] = sigmoid_loop,
+    [EVL_TANH] = tanh_loop,
+    [EVL_SOFTPLUS] = softplus_loop,
+    [EVL_RELU] = relu_loop,
+    [EVL_HARD_SWISH] = hard_swish_loop,
+    [EVL_SOFTSIGN] = softsign_loop,
+    [EVL_MISH] = mish_loop,
+    [EVL_GELU] = gelu_loop,
+    [EVL_GELU_TANH] = gelu_tanh_loop,
+    [EVL_ELU] = elu_loop,
+    [EVL_SELU] = selu_loop,
+    [EVL_CELU] = celu_loop,
+    [EVL_LEAKY_RELU] = leaky_relu_loop,
+    [EVL_THRESHOLDED_RELU] = thresholded_relu_loop,
+    [EVL_HARD_SIGMOID] = hard_sigmoid_loop,
+    [EVL_CLIP] = clip_loop,
+    [EVL_SWISH] = swish_loop,
+    [EVL_SHRINK] = shrink_loop,
+    [EVL_AFFINE] = affine_loop,
+    [EVL_IS_NAN] = is_nan_loop,
+    [EVL_IS_INF] = is_inf_loop,
+    [EVL_SIN] = SET(evl_sin_loop),
+    [EVL_COS] = SET(evl_cos_loop),
+    [EVL_TAN] = SET(evl_tan_loop),
+    [EVL_ASIN] = SET(evl_asin_loop),
+    [EVL_ACOS] = SET(evl_acos_loop),
+    [EVL_ATAN] = SET(evl_atan_loop),
+    [EVL_SINH] = SET(evl_sinh_loop),
+    [EVL_COSH] = SET(evl_cosh_loop),
+    [EVL_ASINH] = SET(evl_asinh_loop),
+    [EVL_ACOSH] = SET(evl_acosh_loop),
+    [EVL_ATANH] = SET(evl_atanh_loop),
+};
