@@ -4,7 +4,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-import gate_exports, gate_sections, gate_size, gate_style, gate_tree   # noqa: E402
+import gate_exports, gate_readme, gate_sections, gate_size, gate_style, gate_tree   # noqa: E402
 
 GOOD_NM = "\n".join(f"0000000000001000 T {name}" for name in sorted(gate_exports.EXPORTS)) + """
                  U memcpy@GLIBC_2.14
@@ -144,3 +144,14 @@ def test_a_type_named_in_a_real_file_is_reported(tmp_path):
     assert run("gate_words.py", tmp_path).returncode == 0
     put(tmp_path, "evallib/ops/unary_real.c", "double f(real x) { return x; }\n")
     assert run("gate_words.py", tmp_path).returncode == 1
+
+
+def test_a_readme_that_does_not_tell_the_truth_is_reported(tmp_path):
+    readme = "```c\nint x;\n```\n| `mapFile` | |\n| `gone` | |\n\n## The map\n\n    evallib/   x\n      ir/   y\n\n"
+    assert gate_readme.program_faults(readme, "c", "hello.c", "int x;\n") == []
+    assert len(gate_readme.program_faults(readme, "c", "hello.c", "int y;\n")) == 1
+    table = '    { "mapFile", KEY_BOOL, 0 },\n    { "blas", KEY_TEXT, 0 },\n    { "old", KEY_IGNORED, 0 },\n'
+    assert gate_readme.setting_faults(readme, table) == [
+        "README.md does not tell of the setting blas", "README.md tells of gone, which is no setting"]
+    (tmp_path / "evallib").mkdir()
+    assert gate_readme.map_faults(readme, tmp_path) == ["README.md's map names ir/, which is not there"]
