@@ -82,9 +82,14 @@ static void row_sums(const operands *o, real *sums)
 
 /* A set has as many of these as its registers hold rows; the rest fold away. */
 enum {
-    R5 = VECTOR_ROWS < 5 ? 1 : 5, R6 = VECTOR_ROWS < 6 ? 1 : 6, R7 = VECTOR_ROWS < 7 ? 1 : 7,
-    R8 = VECTOR_ROWS < 8 ? 1 : 8, R9 = VECTOR_ROWS < 9 ? 1 : 9, R10 = VECTOR_ROWS < 10 ? 1 : 10,
-    R11 = VECTOR_ROWS < 11 ? 1 : 11, R12 = VECTOR_ROWS < 12 ? 1 : 12
+    R5 = VECTOR_ROWS < 5 ? 1 : 5,
+    R6 = VECTOR_ROWS < 6 ? 1 : 6,
+    R7 = VECTOR_ROWS < 7 ? 1 : 7,
+    R8 = VECTOR_ROWS < 8 ? 1 : 8,
+    R9 = VECTOR_ROWS < 9 ? 1 : 9,
+    R10 = VECTOR_ROWS < 10 ? 1 : 10,
+    R11 = VECTOR_ROWS < 11 ? 1 : 11,
+    R12 = VECTOR_ROWS < 12 ? 1 : 12
 };
 
 static void panel_tile(const operands *o, size_t rows, real *sums)
@@ -221,8 +226,7 @@ static void pack_rows(size_t m, size_t k, evl_gemm_matrix a, size_t rows, size_t
     for (size_t i = 0; i < m; i += rows, packed += group)
         for (size_t p = 0; p < k; p++)
             for (size_t r = 0; r < rows; r++)
-                packed[p * rows + r] =
-                    i + r < m ? a.data[(i + r) * a.row + p * a.column] : 0;
+                packed[p * rows + r] = i + r < m ? a.data[(i + r) * a.row + p * a.column] : 0;
 }
 
 const evl_gemm_kernels SET(evl_gemm_kernels) = {

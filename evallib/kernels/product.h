@@ -19,11 +19,11 @@ typedef void evl_product_fill(const void *arg, const evl_product_part *, real *p
 /* C = f(alpha * A B + add[0] + add[1]). */
 typedef struct evl_product {
     size_t m, n, k;
-    evl_gemm_matrix a;       /* where it lies; or */
-    const real *rows;        /* not NULL: packed by evl_gemm_kernels.pack_rows, groups of cut.rows */
-    evl_gemm_matrix b;       /* where it lies; or */
-    const real *panels;      /* not NULL: packed, panels k * columns apart; or */
-    evl_product_fill *fill;  /* not NULL: made as needed */
+    evl_gemm_matrix a;      /* where it lies; or */
+    const real *rows;       /* not NULL: packed by evl_gemm_kernels.pack_rows, groups of cut.rows */
+    evl_gemm_matrix b;      /* where it lies; or */
+    const real *panels;     /* not NULL: packed, panels k * columns apart; or */
+    evl_product_fill *fill; /* not NULL: made as needed */
     const void *fill_arg;
     real *c;
     size_t c_row;
@@ -34,12 +34,12 @@ typedef struct evl_product {
 } evl_product;
 
 typedef struct evl_product_cut {
-    size_t rows;                   /* of A in a group */
+    size_t rows; /* of A in a group */
     size_t tile_groups, tile_panels;
     size_t block_k;
-    size_t n_down, n_across;       /* tiles; all of them: the product */
-    size_t scratch;                /* elements a tile may use */
-    size_t work;                   /* multiply-adds, saturated: EVL_PRODUCT_SMALL is not shared */
+    size_t n_down, n_across; /* tiles; all of them: the product */
+    size_t scratch;          /* elements a tile may use */
+    size_t work;             /* multiply-adds, saturated: EVL_PRODUCT_SMALL is not shared */
 } evl_product_cut;
 
 enum { EVL_PRODUCT_SMALL = 100000 }; /* waking a thread costs as much as this */
