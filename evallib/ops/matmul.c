@@ -16,7 +16,8 @@ static void take_batch(evl_matmul *x, const evl_shape *s, size_t *step)
     for (int32_t i = s->rank - 3, j = x->rank - 1; j >= 0; i--, j--) {
         size_t dim = i >= 0 ? (size_t)s->dim[i] : 1;
         step[j] = dim == 1 ? 0 : stride;
-        x->dim[j] = dim > x->dim[j] || dim == 0 ? dim : x->dim[j];
+        if (dim != 1)
+            x->dim[j] = dim;
         stride *= dim;
     }
 }
@@ -72,9 +73,14 @@ evl_matmul evl_gemm_of(const evl_use *use)
     bool trans_b = evl_node_int(use->node, "transB", 0) != 0;
     size_t a_dim = (size_t)a[1], b_dim = (size_t)b[1];
     return (evl_matmul){
-        .m = (size_t)a[trans_a], .k = (size_t)a[!trans_a], .n = (size_t)b[!trans_b], .batch = 1,
-        .a_row = trans_a ? 1 : a_dim, .a_column = trans_a ? a_dim : 1,
-        .b_row = trans_b ? 1 : b_dim, .b_column = trans_b ? b_dim : 1,
+        .m = (size_t)a[trans_a],
+        .k = (size_t)a[!trans_a],
+        .n = (size_t)b[!trans_b],
+        .batch = 1,
+        .a_row = trans_a ? 1 : a_dim,
+        .a_column = trans_a ? a_dim : 1,
+        .b_row = trans_b ? 1 : b_dim,
+        .b_column = trans_b ? b_dim : 1,
     };
 }
 
@@ -148,7 +154,8 @@ static EvalStatus check_addend(evl_infer *infer, const evl_shape *product)
         grows = product->dim[i] != EVL_UNKNOWN_DIM && both.dim[i] != product->dim[i];
     if (!grows)
         return EVAL_OK;
-    return evl_fail(infer->ctx, EVAL_ERR_SHAPE, "C has shape %s, expected one that broadcasts to %s",
+    return evl_fail(infer->ctx, EVAL_ERR_SHAPE,
+                    "C has shape %s, expected one that broadcasts to %s",
                     evl_shape_text(&c->shape, text), evl_shape_text(product, wanted));
 }
 
@@ -174,9 +181,13 @@ static EvalStatus infer_gemm(evl_infer *infer)
     return check_addend(infer, &infer->out[0].shape);
 }
 
-extern evl_integer_gemm_loop *const evl_integer_gemm_u8, *const evl_integer_gemm_i8,
-    *const evl_integer_gemm_u16, *const evl_integer_gemm_i16, *const evl_integer_gemm_i32,
-    *const evl_integer_gemm_i64, *const evl_integer_gemm_u32, *const evl_integer_gemm_u64;
+extern evl_integer_gemm_loop *const evl_integer_gemm_u8,
+    *const evl_integer_gemm_i8, *const evl_integer_gemm_u16,
+                                    *const evl_integer_gemm_i16,
+                                        *const evl_integer_gemm_i32,
+                                            *const evl_integer_gemm_i64,
+                                                *const evl_integer_gemm_u32,
+                                                    *const evl_integer_gemm_u64;
 
 static evl_integer_gemm_loop *loop_of(EvalType type)
 {
@@ -196,8 +207,12 @@ static EvalStatus run_integer_matmul(const evl_call *call)
 {
     evl_use use = { call->node, call->in, call->n_in };
     evl_matmul shape = evl_matmul_of(&use);
-    evl_integer_gemm g = { .shape = &shape, .a = call->in[0]->data, .b = call->in[1]->data,
-                           .c = call->out[0]->data, .alpha = 1, .beta = 1 };
+    evl_integer_gemm g = { .shape = &shape,
+                           .a = call->in[0]->data,
+                           .b = call->in[1]->data,
+                           .c = call->out[0]->data,
+                           .alpha = 1,
+                           .beta = 1 };
     loop_of(call->in[0]->type)(&g);
     return EVAL_OK;
 }
@@ -207,8 +222,11 @@ static EvalStatus run_integer_gemm(const evl_call *call)
     evl_use use = { call->node, call->in, call->n_in };
     evl_matmul shape = evl_gemm_of(&use);
     const evl_tensor *add = evl_use_in(&use, 2);
-    evl_integer_gemm g = { .shape = &shape, .a = call->in[0]->data, .b = call->in[1]->data,
-                           .c = call->out[0]->data, .add = add ? add->data : NULL,
+    evl_integer_gemm g = { .shape = &shape,
+                           .a = call->in[0]->data,
+                           .b = call->in[1]->data,
+                           .c = call->out[0]->data,
+                           .add = add ? add->data : NULL,
                            .alpha = evl_node_number(call->node, "alpha", 1),
                            .beta = evl_node_number(call->node, "beta", 1) };
     if (add)

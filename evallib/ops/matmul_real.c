@@ -7,13 +7,13 @@ typedef struct plan {
     evl_matmul shape;
     evl_product product; /* all but addresses of the run */
     evl_product_cut cut;
-    size_t panels;       /* of one packed matrix of B */
-    size_t per_tile;     /* products that one tile of threads takes when they are small */
-    size_t scratch;      /* elements of one lane */
-    const real *scaled;  /* Gemm: beta * C */
+    size_t panels;      /* of one packed matrix of B */
+    size_t per_tile;    /* products that one tile of threads takes when they are small */
+    size_t scratch;     /* elements of one lane */
+    const real *scaled; /* Gemm: beta * C */
     real beta;
     evl_gemm_addend addend;
-    size_t n_scaled;     /* Gemm: elements of beta * C that the run makes */
+    size_t n_scaled; /* Gemm: elements of beta * C that the run makes */
 } plan;
 
 /* --- prepare --- */
@@ -130,9 +130,9 @@ static EvalStatus prepare_addend(evl_prepare *p, plan *x)
     }
     const void *block;
     union {
-        evl_number number;
+        double number;
         uint64_t bits;
-    } beta = { .number = (evl_number)x->beta };
+    } beta = { .number = (double)x->beta };
     EvalStatus st = evl_prepare_block(p, 2, "scaled", beta.bits, n * sizeof(real), scale_constant,
                                       &x->beta, &block);
     if (st == EVAL_OK)
@@ -198,8 +198,12 @@ static void run_all(const evl_call *call, running *r)
 static running begin(const evl_call *call)
 {
     const plan *x = call->state;
-    return (running){ .x = x, .product = x->product, .k = call->machine->k,
-                      .a = call->in[0]->data, .b = call->in[1]->data, .c = call->out[0]->data,
+    return (running){ .x = x,
+                      .product = x->product,
+                      .k = call->machine->k,
+                      .a = call->in[0]->data,
+                      .b = call->in[1]->data,
+                      .c = call->out[0]->data,
                       .scratch = call->scratch };
 }
 
