@@ -10,7 +10,7 @@ enum {
        equal on Zen 3 and 4). */
     BLOCK_K = 384,
     /* What a tile's A may take of the second cache, and the B it fills itself. */
-    TILE_ROWS = 128 * sizeof(float) / sizeof(real),
+    TILE_ROWS = 512 / sizeof(real),
     FILL_BYTES = 512,
     TILES_WANTED = 8,
     TILE_WORK = 2 * EVL_PRODUCT_SMALL,

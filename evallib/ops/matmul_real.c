@@ -130,9 +130,9 @@ static EvalStatus prepare_addend(evl_prepare *p, plan *x)
     }
     const void *block;
     union {
-        double number;
+        evl_number number;
         uint64_t bits;
-    } beta = { .number = (double)x->beta };
+    } beta = { .number = (evl_number)x->beta };
     EvalStatus st = evl_prepare_block(p, 2, "scaled", beta.bits, n * sizeof(real), scale_constant,
                                       &x->beta, &block);
     if (st == EVAL_OK)
