@@ -27,7 +27,7 @@ typedef struct fake {
     model face;
     char error[256];
     int has_network;
-    real calls;     /* of Evaluate since ResetState */
+    real calls; /* of Evaluate since ResetState */
     real buffer[64];
 } fake;
 
@@ -172,10 +172,18 @@ static EvalStatus special(const char *name, EvalTensor *out)
 {
     static EvalString words[] = { { "\xc3\xa9t\xc3\xa9", 5 }, { "a\0b", 3 } };
     static int64_t keys[] = { 7, 8 };
-    static EvalTensor pair[] = { { .name = "k", .type = EVAL_INT64, .rank = 1, .dims = { 2 },
-                                   .data = keys, .bytes = sizeof keys },
-                                 { .name = "v", .type = EVAL_STRING, .rank = 1, .dims = { 2 },
-                                   .data = words, .bytes = sizeof words } };
+    static EvalTensor pair[] = { { .name = "k",
+                                   .type = EVAL_INT64,
+                                   .rank = 1,
+                                   .dims = { 2 },
+                                   .data = keys,
+                                   .bytes = sizeof keys },
+                                 { .name = "v",
+                                   .type = EVAL_STRING,
+                                   .rank = 1,
+                                   .dims = { 2 },
+                                   .data = words,
+                                   .bytes = sizeof words } };
     if (strcmp(name, "words") == 0)
         set(out, EVAL_STRING, 2, words, sizeof words);
     else if (strcmp(name, "sequence") == 0)
@@ -249,7 +257,12 @@ static EvalStatus Release(model *self, EvalTensor *out, size_t n_out)
 /* --- further tables -------------------------------------------------------------- */
 
 static const EvalNodeInfo infos[] = {
-    { .name = "x", .op = "", .domain = "", .type = EVAL_FLOAT32, .rank = 2, .dims = { -1, 2 },
+    { .name = "x",
+      .op = "",
+      .domain = "",
+      .type = EVAL_FLOAT32,
+      .rank = 2,
+      .dims = { -1, 2 },
       .dimNames = { "batch" } },
     { .name = "i", .op = "", .domain = "", .type = EVAL_INT32, .rank = -1 },
     { .name = "b", .op = "", .domain = "", .type = EVAL_BOOL, .rank = 0 },
@@ -348,8 +361,19 @@ enum { TABLE_SIZE = sizeof(TWIN(IEvaluateModelVtbl)) };
 #endif
 
 static const TWIN(IEvaluateModelVtbl) table = {
-    TABLE_SIZE, Init, Destroy, CreateNetwork, GetNodeDimensions, StartEvaluateMinibatchLoop,
-    Evaluate, EvaluateOutputs, ResetState, LastError, Run, Release, GetInterface,
+    TABLE_SIZE,
+    Init,
+    Destroy,
+    CreateNetwork,
+    GetNodeDimensions,
+    StartEvaluateMinibatchLoop,
+    Evaluate,
+    EvaluateOutputs,
+    ResetState,
+    LastError,
+    Run,
+    Release,
+    GetInterface,
 };
 
 void TWIN(GetEval)(model **made)

@@ -89,7 +89,8 @@ int evl_array_flat(const evl_call *call, PyObject *name, PyObject *value, evl_fl
     array = cast(call, array, real->number);
     if (!array)
         return -1;
-    *out = (evl_flat){ .name = text, .data = PyArray_DATA(array),
+    *out = (evl_flat){ .name = text,
+                       .data = PyArray_DATA(array),
                        .count = (size_t)PyArray_SIZE(array) };
     return 0;
 }
@@ -164,8 +165,9 @@ static int input_numbers(const evl_call *call, PyObject *name, PyArrayObject *ar
 static int set_shape(const evl_call *call, PyObject *name, PyArrayObject *array, EvalTensor *out)
 {
     if (PyArray_NDIM(array) > EVAL_MAX_RANK) {
-        evl_raise_format(errors_of(call), EVAL_ERR_SHAPE, "Input %R: %d axes, more than the %d "
-                         "that are possible", name, PyArray_NDIM(array), EVAL_MAX_RANK);
+        evl_raise_format(errors_of(call), EVAL_ERR_SHAPE,
+                         "Input %R: %d axes, more than the %d that are possible", name,
+                         PyArray_NDIM(array), EVAL_MAX_RANK);
         return -1;
     }
     out->rank = PyArray_NDIM(array);
@@ -181,18 +183,23 @@ static bool holds_text(PyArrayObject *array, EvalType declared)
                                : kind == 'O' && declared == EVAL_STRING;
 }
 
+static PyObject *elements_of(PyObject *value, bool is_optional)
+{
+    if (!is_optional)
+        return PySequence_Tuple(value);
+    return value == Py_None ? PyTuple_New(0) : PyTuple_Pack(1, value);
+}
+
 /* A list, for a sequence; a value or None, for an optional. */
 static int input_sequence(const evl_call *call, PyObject *name, PyObject *value, EvalTensor *out)
 {
-    bool is_optional = out->type == EVAL_OPTIONAL;
-    if (!is_optional && !PyList_Check(value) && !PyTuple_Check(value)) {
+    if (out->type == EVAL_SEQUENCE && !PyList_Check(value) && !PyTuple_Check(value)) {
         evl_raise_format(errors_of(call), EVAL_ERR_TYPE,
                          "Input %R: a list of arrays is expected, not %.100s", name,
                          Py_TYPE(value)->tp_name);
         return -1;
     }
-    PyObject *items = !is_optional ? PySequence_Tuple(value)
-                      : value == Py_None ? PyTuple_New(0) : PyTuple_Pack(1, value);
+    PyObject *items = elements_of(value, out->type == EVAL_OPTIONAL);
     if (evl_keep(call->keep, items) < 0)
         return -1;
     size_t n = (size_t)PyTuple_GET_SIZE(items);

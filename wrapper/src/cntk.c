@@ -12,10 +12,9 @@ static PyObject *none(void)
 /* A slot that takes a text, without the interpreter's lock. */
 static EvalStatus call_text(const evl_call *call, text_slot slot, const char *text)
 {
-    EvalStatus status;
-    Py_BEGIN_ALLOW_THREADS
-    status = slot(call->self, text);
-    Py_END_ALLOW_THREADS
+    PyThreadState *python = PyEval_SaveThread();
+    EvalStatus status = slot(call->self, text);
+    PyEval_RestoreThread(python);
     return status;
 }
 
@@ -177,8 +176,8 @@ static evl_flat *flat_inputs(const evl_call *call, PyObject *inputs, size_t *n)
     evl_flat *flat = evl_keep_block(call->keep, *n, sizeof *flat);
     for (size_t i = 0; flat && i < *n; i++) {
         PyObject *pair = PyList_GET_ITEM(pairs, (Py_ssize_t)i);
-        if (evl_array_flat(call, PyTuple_GET_ITEM(pair, 0), PyTuple_GET_ITEM(pair, 1),
-                           &flat[i]) < 0)
+        PyObject *name = PyTuple_GET_ITEM(pair, 0), *value = PyTuple_GET_ITEM(pair, 1);
+        if (evl_array_flat(call, name, value, &flat[i]) < 0)
             return NULL;
     }
     return flat;
@@ -213,10 +212,9 @@ static PyObject *evaluate(const evl_call *call, const evl_flat *in, size_t n_in,
         return NULL;
     for (size_t i = 0; i < n_out; i++)
         out[i].name = names[i];
-    EvalStatus status;
-    Py_BEGIN_ALLOW_THREADS
-    status = call->owner->native->evaluate(call->self, in, n_in, out, n_out);
-    Py_END_ALLOW_THREADS
+    PyThreadState *python = PyEval_SaveThread();
+    EvalStatus status = call->owner->native->evaluate(call->self, in, n_in, out, n_out);
+    PyEval_RestoreThread(python);
     return status ? evl_call_raise(call, status) : flat_results(call, out, n_out);
 }
 

@@ -1,6 +1,15 @@
 /* describe.c - what the network is: inputs, outputs, nodes, facts, memory. */
 #include "evaluator.h"
 
+static PyObject *dim_of(const EvalNodeInfo *info, int axis)
+{
+    if (info->dims[axis] >= 0)
+        return PyLong_FromLongLong(info->dims[axis]);
+    if (info->dimNames[axis])
+        return evl_text(info->dimNames[axis]);
+    Py_RETURN_NONE;
+}
+
 /* (2, None, "batch"): a number, a symbolic name, or unknown; None for a shape of
 ** which nothing is known. */
 static PyObject *shape_of(const EvalNodeInfo *info)
@@ -9,9 +18,7 @@ static PyObject *shape_of(const EvalNodeInfo *info)
         Py_RETURN_NONE;
     PyObject *shape = PyTuple_New(info->rank);
     for (int i = 0; shape && i < info->rank; i++) {
-        PyObject *dim = info->dims[i] >= 0    ? PyLong_FromLongLong(info->dims[i])
-                        : info->dimNames[i] ? evl_text(info->dimNames[i])
-                                            : Py_BuildValue("");
+        PyObject *dim = dim_of(info, i);
         if (dim)
             PyTuple_SET_ITEM(shape, i, dim);
         else
@@ -69,9 +76,9 @@ static PyObject *list_of(const evl_call *call, evl_list list)
 
 static int find_list(const evl_errors *errors, const char *text, evl_list *list)
 {
-    static const char *const names[] = { [EVL_LIST_INPUTS] = "inputs",
-                                         [EVL_LIST_OUTPUTS] = "outputs",
-                                         [EVL_LIST_NODES] = "nodes" };
+    static const char *const names[] = {
+        [EVL_LIST_INPUTS] = "inputs", [EVL_LIST_OUTPUTS] = "outputs", [EVL_LIST_NODES] = "nodes"
+    };
     for (int i = EVL_LIST_INPUTS; i <= EVL_LIST_NODES; i++) {
         if (strcmp(names[i], text) == 0) {
             *list = (evl_list)i;
@@ -181,6 +188,13 @@ PyObject *evl_describe_metadata(PyObject *object, PyObject *Py_UNUSED(unused))
     return dict;
 }
 
+static PyObject *dict_of(const EvalMemoryUse *use)
+{
+    return Py_BuildValue("{s:n,s:n,s:n,s:n,s:n}", "bytes", use->bytes, "peakBytes", use->peakBytes,
+                         "blocks", use->blocks, "planBytes", use->planBytes, "mappedBytes",
+                         use->mappedBytes);
+}
+
 PyObject *evl_describe_memory(PyObject *object, PyObject *Py_UNUSED(unused))
 {
     evl_evaluator *self = (evl_evaluator *)object;
@@ -189,11 +203,7 @@ PyObject *evl_describe_memory(PyObject *object, PyObject *Py_UNUSED(unused))
     if (!evl_call_begin(self, &call))
         return NULL;
     EvalStatus status = self->native->memory_use(call.self, &use);
-    PyObject *dict = status
-        ? evl_call_raise(&call, status)
-        : Py_BuildValue("{s:n,s:n,s:n,s:n,s:n}", "bytes", use.bytes, "peakBytes", use.peakBytes,
-                        "blocks", use.blocks, "planBytes", use.planBytes, "mappedBytes",
-                        use.mappedBytes);
+    PyObject *dict = status ? evl_call_raise(&call, status) : dict_of(&use);
     evl_call_end(&call);
     return dict;
 }

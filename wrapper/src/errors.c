@@ -2,8 +2,8 @@
 #include "errors.h"
 
 typedef struct error_class {
-    int status;        /* what `status` says */
-    PyObject **fits;   /* the builtin that it also derives from; NULL for none */
+    int status;      /* what `status` says */
+    PyObject **fits; /* the builtin that it also derives from; NULL for none */
     const char *name;
     const char *doc;
 } error_class;
@@ -29,8 +29,7 @@ static void list_classes(error_class list[N_CLASSES])
           "There is no node of that name." },
         { EVAL_ERR_SHAPE, &PyExc_ValueError, "evallib.ShapeError",
           "Lengths, sample counts or dimensions do not fit." },
-        { EVAL_ERR_TYPE, &PyExc_TypeError, "evallib.TypeMismatchError",
-          "A wrong element type." },
+        { EVAL_ERR_TYPE, &PyExc_TypeError, "evallib.TypeMismatchError", "A wrong element type." },
         { EVAL_ERR_STATE, NULL, "evallib.StateError",
           "No network yet, an object in use by another thread, or a closed object." },
         { EVAL_ERR_LIMIT, NULL, "evallib.LimitError", "A limit was reached." },

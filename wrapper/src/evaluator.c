@@ -16,9 +16,9 @@ static void destroy_native(PyObject *capsule)
 {
     const evl_native *native = PyCapsule_GetContext(capsule);
     void *self = PyCapsule_GetPointer(capsule, capsule_name);
-    Py_BEGIN_ALLOW_THREADS
+    PyThreadState *python = PyEval_SaveThread();
     native->destroy(self);
-    Py_END_ALLOW_THREADS
+    PyEval_RestoreThread(python);
 }
 
 static PyObject *new_capsule(const evl_native *native, void *self)
@@ -120,7 +120,9 @@ bool evl_call_open(evl_evaluator *owner, evl_call *call)
     if (!keep)
         return false;
     Py_INCREF(owner->capsule);
-    *call = (evl_call){ .owner = owner, .capsule = owner->capsule, .keep = keep,
+    *call = (evl_call){ .owner = owner,
+                        .capsule = owner->capsule,
+                        .keep = keep,
                         .self = PyCapsule_GetPointer(owner->capsule, capsule_name) };
     return true;
 }
@@ -269,15 +271,19 @@ static PyType_Spec specify(bool is_double, PyType_Slot *slots)
 
 PyTypeObject *evl_evaluator_class(PyObject *module, bool is_double)
 {
-    const char *doc = is_double
-        ? "ModelD()\n--\n\nCNTK's evaluation interface; all arithmetic in double."
-        : "ModelF()\n--\n\nCNTK's evaluation interface; all arithmetic in float.";
+    static char doc_f[] = "ModelF()\n--\n\nCNTK's interface; all arithmetic in float.";
+    static char doc_d[] = "ModelD()\n--\n\nCNTK's interface; all arithmetic in double.";
     PyType_Slot slots[] = {
-        { Py_tp_doc, (void *)doc },       { Py_tp_new, is_double ? new_model_d : new_model_f },
-        { Py_tp_dealloc, dealloc },       { Py_tp_traverse, traverse },
-        { Py_tp_clear, clear },           { Py_tp_repr, repr },
-        { Py_tp_methods, methods },       { Py_tp_getset, properties },
-        { Py_tp_members, members },       { 0, NULL },
+        { Py_tp_doc, is_double ? doc_d : doc_f },
+        { Py_tp_new, is_double ? new_model_d : new_model_f },
+        { Py_tp_dealloc, dealloc },
+        { Py_tp_traverse, traverse },
+        { Py_tp_clear, clear },
+        { Py_tp_repr, repr },
+        { Py_tp_methods, methods },
+        { Py_tp_getset, properties },
+        { Py_tp_members, members },
+        { 0, NULL },
     };
     PyType_Spec spec = specify(is_double, slots);
     return (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);

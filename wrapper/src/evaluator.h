@@ -12,12 +12,12 @@
 #include "native.h"
 
 typedef struct evl_evaluator {
-    PyObject_HEAD
-    evl_state *state;         /* lives as long as the class does */
+    PyObject ob_base; /* what PyObject_HEAD says */
+    evl_state *state; /* lives as long as the class does */
     const evl_native *native;
-    PyObject *capsule;        /* NULL once closed */
-    PyObject *inputs;         /* dict of name to declared type, as CreateNetwork left it */
-    PyObject *outputs;        /* tuple of the network's output names */
+    PyObject *capsule; /* NULL once closed */
+    PyObject *inputs;  /* dict of name to declared type, as CreateNetwork left it */
+    PyObject *outputs; /* tuple of the network's output names */
     PyObject *weak_references;
     bool is_busy;
 } evl_evaluator;
@@ -26,8 +26,8 @@ typedef struct evl_evaluator {
 typedef struct evl_call {
     evl_evaluator *owner;
     PyObject *capsule;
-    PyObject *keep;           /* what the call borrows */
-    void *self;               /* the library's object */
+    PyObject *keep; /* what the call borrows */
+    void *self;     /* the library's object */
 } evl_call;
 
 /* ModelF or ModelD, new for this module. */

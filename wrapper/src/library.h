@@ -6,8 +6,8 @@
 #include "errors.h"
 
 typedef struct evl_library {
-    void *handle;           /* NULL until opened */
-    PyObject *beside;       /* bytes: the path beside the extension */
+    void *handle;     /* NULL until opened */
+    PyObject *beside; /* bytes: the path beside the extension */
 } evl_library;
 
 /* `file` is the extension's own path. 0, or -1 with an exception. */

@@ -20,8 +20,8 @@ typedef struct evl_flat {
 typedef enum evl_list { EVL_LIST_INPUTS, EVL_LIST_OUTPUTS, EVL_LIST_NODES } evl_list;
 
 typedef struct evl_native {
-    EvalType real;           /* EVAL_FLOAT32 or EVAL_FLOAT64 */
-    const char *door;        /* the symbol that makes an object */
+    EvalType real;    /* EVAL_FLOAT32 or EVAL_FLOAT64 */
+    const char *door; /* the symbol that makes an object */
 
     /* `symbol` is what dlsym gave for `door`. NULL when the library gives no object. */
     void *(*create)(void *symbol);

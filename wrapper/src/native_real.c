@@ -85,14 +85,13 @@ static void fill(const evl_flat *in, size_t n_in, input *to, const evl_flat *out
                  output *wanted)
 {
     for (size_t i = 0; i < n_in; i++)
-        to[i] = (input){ .name = in[i].name, .data = (const real *)in[i].data,
-                         .count = in[i].count };
+        to[i] =
+            (input){ .name = in[i].name, .data = (const real *)in[i].data, .count = in[i].count };
     for (size_t i = 0; i < n_out; i++)
         wanted[i] = (output){ .name = out[i].name };
 }
 
-static EvalStatus evaluate(void *self, const evl_flat *in, size_t n_in, evl_flat *out,
-                           size_t n_out)
+static EvalStatus evaluate(void *self, const evl_flat *in, size_t n_in, evl_flat *out, size_t n_out)
 {
     model *m = self;
     input *inputs = calloc(n_in + 1, sizeof *inputs);

@@ -22,6 +22,12 @@ static void unpack(const evl_type *type, const uint8_t *from, size_t n, int8_t *
     }
 }
 
+static size_t bytes_of(const evl_type *type, size_t n)
+{
+    size_t per_byte = 8 / (size_t)type->bits;
+    return per_byte ? (n + per_byte - 1) / per_byte : n * (size_t)type->size;
+}
+
 static PyObject *numbers(const evl_errors *errors, const EvalTensor *tensor, const evl_type *type)
 {
     npy_intp dims[EVAL_MAX_RANK];
@@ -31,8 +37,7 @@ static PyObject *numbers(const evl_errors *errors, const EvalTensor *tensor, con
     if (!array)
         return NULL;
     size_t n = (size_t)PyArray_SIZE((PyArrayObject *)array);
-    size_t n_bytes = type->bits < 8 ? n / (8 / (size_t)type->bits) + (n % (8 / (size_t)type->bits) != 0)
-                                    : n * (size_t)type->size;
+    size_t n_bytes = bytes_of(type, n);
     if (tensor->bytes < n_bytes || (n && !tensor->data)) {
         Py_DECREF(array);
         return raise_inconsistent(errors, tensor);

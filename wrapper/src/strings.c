@@ -39,8 +39,7 @@ int evl_strings_input(const evl_call *call, PyObject *name, PyArrayObject *array
         return -1;
     size_t n = (size_t)PyArray_SIZE((PyArrayObject *)objects);
     EvalString *strings = evl_keep_block(call->keep, n, sizeof *strings);
-    if (!strings ||
-        fill(call, name, PyArray_DATA((PyArrayObject *)objects), n, strings) < 0)
+    if (!strings || fill(call, name, PyArray_DATA((PyArrayObject *)objects), n, strings) < 0)
         return -1;
     out->type = EVAL_STRING;
     out->data = strings;

@@ -121,13 +121,14 @@ static PyObject *run(const evl_call *call, const tensors *all)
     char *message = evl_keep_block(call->keep, MESSAGE_BYTES, 1);
     if (!message)
         return NULL;
-    EvalRunOptions options = { .size = sizeof options, .message = message,
-                               .messageBytes = MESSAGE_BYTES, .stop = stop_on_signal,
+    EvalRunOptions options = { .size = sizeof options,
+                               .message = message,
+                               .messageBytes = MESSAGE_BYTES,
+                               .stop = stop_on_signal,
                                .user = &seen };
-    EvalStatus status;
-    Py_BEGIN_ALLOW_THREADS
-    status = native->run(call->self, all->in, all->n_in, all->out, all->n_out, &options);
-    Py_END_ALLOW_THREADS
+    PyThreadState *python = PyEval_SaveThread();
+    EvalStatus status = native->run(call->self, all->in, all->n_in, all->out, all->n_out, &options);
+    PyEval_RestoreThread(python);
     if (status)
         return PyErr_Occurred() ? NULL : evl_raise(&call->owner->state->errors, status, message);
     PyObject *dict = PyErr_Occurred() ? NULL : results(call, all->out, all->n_out);

@@ -7,10 +7,10 @@
 
 typedef struct evl_type {
     EvalType type;
-    int number;      /* numpy's; a type that numpy has not comes out as its bits */
-    char kind;       /* numpy's: f, i, u, b, c; '-' where no array becomes this type */
-    int size;        /* bytes of numpy's element */
-    int bits;        /* of an element in the library's memory */
+    int number; /* numpy's; a type that numpy has not comes out as its bits */
+    char kind;  /* numpy's: f, i, u, b, c; '-' where no array becomes this type */
+    int size;   /* bytes of numpy's element */
+    int bits;   /* of an element in the library's memory */
 } evl_type;
 
 /* NULL for UNDEFINED and what is no array of numbers. */
