@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from conftest import build_library, copy_package, run_python
+from packages import build_library, copy_package, run_python
 
 MAKE = "import evallib; evallib.ModelF(); evallib.ModelD(); print('made')"
 
