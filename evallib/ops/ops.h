@@ -15,7 +15,8 @@ extern const evl_op *const evl_ops_unary[], *const evl_ops_binary[], *const evl_
     *const evl_ops_softmax[], *const evl_ops_reduce[], *const evl_ops_layout[],
     *const evl_ops_transpose[], *const evl_ops_join[], *const evl_ops_slice[],
     *const evl_ops_expand[], *const evl_ops_pad[], *const evl_ops_reverse[],
-    *const evl_ops_trilu[], *const evl_ops_indexing[], *const evl_ops_scatter[], *const evl_ops_resize[],
+    *const evl_ops_trilu[], *const evl_ops_indexing[], *const evl_ops_select[],
+    *const evl_ops_scatter[], *const evl_ops_resize[],
     *const evl_ops_recurrent[], *const evl_ops_generate[], *const evl_ops_shape[],
     *const evl_ops_control[], *const evl_ops_sequence[];
 
