@@ -6,6 +6,7 @@
 #ifndef EVL_BASE_CONTEXT_H
 #define EVL_BASE_CONTEXT_H
 #include "base/memory.h"
+#include "base/number.h"
 #include "evallib/eval.h"
 
 /* Two macros more than style.md names: only they let a compiler see a status dropped or a

@@ -10,9 +10,6 @@
 
 typedef enum evl_precision { EVL_FLOAT, EVL_DOUBLE, EVL_PRECISIONS } evl_precision;
 
-/* A parameter's value, in whatever precision the arithmetic is: for *_real.c files. */
-typedef double evl_number;
-
 enum { EVL_N_TYPES = 27 }; /* numbers of EvalType that tensors use */
 
 size_t evl_type_size(EvalType);         /* bytes of one element in memory; 0: no tensor type */

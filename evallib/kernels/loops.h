@@ -6,10 +6,9 @@
 ** they are prepared and never look again. */
 #ifndef EVL_KERNELS_LOOPS_H
 #define EVL_KERNELS_LOOPS_H
+#include "base/number.h"
 #include "evallib/eval.h"
 #include <stdbool.h>
-
-typedef double evl_number; /* an operator's parameter, whatever the element type */
 
 typedef enum evl_unary_kind {
     EVL_ABS, EVL_NEG, EVL_SIGN, EVL_RECIPROCAL, EVL_SQRT, EVL_EXP, EVL_LOG, EVL_ERF,
