@@ -1,0 +1,52 @@
+#include "support/support.h"
+#include "os/os.h"
+#include <stdio.h>
+#include <string.h>
+
+static void there_is_a_processor(void **state)
+{
+    (void)state;
+    assert_in_range(evl_processor_count(), 1, 1 << 20);
+}
+
+static void a_set_brings_those_below_it(void **state)
+{
+    unsigned have = evl_cpu_features();
+    (void)state;
+    assert_true(!(have & EVL_CPU_AVX512) || (have & EVL_CPU_AVX2));
+    assert_true(!(have & EVL_CPU_VNNI) || (have & EVL_CPU_AVX512));
+    assert_int_equal(have, evl_cpu_features());
+}
+
+/* Linux lists what it found, and leaves out what it does not save. */
+static void linux_sees_the_same(void **state)
+{
+    static const struct {
+        const char *flag;
+        unsigned feature;
+    } flags[] = { { " avx2", EVL_CPU_AVX2 },
+                  { " avx512bw", EVL_CPU_AVX512 },
+                  { " avx512_vnni", EVL_CPU_VNNI } };
+    char line[8192] = "";
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    (void)state;
+    while (info && fgets(line, sizeof line, info) && strncmp(line, "flags", 5) != 0)
+        ;
+    if (info)
+        fclose(info);
+    if (strncmp(line, "flags", 5) != 0)
+        skip();
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        assert_true((strstr(line, flags[i].flag) != NULL) ==
+                    ((evl_cpu_features() & flags[i].feature) != 0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_is_a_processor),
+        cmocka_unit_test(a_set_brings_those_below_it),
+        cmocka_unit_test(linux_sees_the_same),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
