@@ -4,7 +4,7 @@
 #include "readers/protobuf.h"
 #include <string.h>
 
-static const evl_reader *const readers[] = { &evl_reader_onnx };
+static const evl_reader *const readers[] = { &evl_reader_cntk1, &evl_reader_onnx };
 
 enum { N_READERS = sizeof readers / sizeof readers[0] };
 
