@@ -4,7 +4,9 @@
 #include "readers/onnx/onnx.h"
 #include <string.h>
 
-enum { MOST_TIMES = 16, MOST_MORE = 4 << 20 }; /* of the file's size, bytes of functions put in */
+/* Bytes of functions put in: so many times the file's, and so many more; a call itself costs some.
+ */
+enum { MOST_TIMES = 16, MOST_MORE = 1 << 20, BYTES_A_CALL = 256 };
 
 /* "domain:name:overload" in scratch memory. */
 static EvalStatus key_of(evl_onnx *o, const char *domain, const char *name, evl_bytes overload,
@@ -151,8 +153,7 @@ static EvalStatus put_in(evl_onnx *o, onnx_function *f, evl_onnx_scope *scope,
 static EvalStatus begin_call(evl_onnx *o, const evl_onnx_scope *caller, const evl_onnx_draft *d,
                              evl_bytes message, evl_onnx_call *call)
 {
-    size_t size = evl_pb_size(message);
-    o->n_inlined += size;
+    o->n_inlined += evl_pb_size(message) + BYTES_A_CALL;
     if (o->n_inlined > MOST_MORE && (o->n_inlined - MOST_MORE) / MOST_TIMES > o->source->size)
         return evl_fail(o->ctx, EVAL_ERR_LIMIT, "onnx: calls of functions multiply to %zu bytes",
                         o->n_inlined);

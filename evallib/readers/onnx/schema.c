@@ -123,34 +123,34 @@ static const evl_pb_rule dim_rules[] = {
     { 2, EVL_PB_BYTES, offsetof(onnx_dim, param) },
 };
 
-const evl_pb_schema evl_onnx_model_schema = { "ModelProto", model_rules,
+const evl_pb_schema evl_onnx_model_schema = { "onnx: ModelProto", model_rules,
                                               sizeof model_rules / sizeof model_rules[0] };
-const evl_pb_schema evl_onnx_opset_schema = { "OperatorSetIdProto", opset_rules,
+const evl_pb_schema evl_onnx_opset_schema = { "onnx: OperatorSetIdProto", opset_rules,
                                               sizeof opset_rules / sizeof opset_rules[0] };
-const evl_pb_schema evl_onnx_pair_schema = { "StringStringEntryProto", pair_rules,
+const evl_pb_schema evl_onnx_pair_schema = { "onnx: StringStringEntryProto", pair_rules,
                                              sizeof pair_rules / sizeof pair_rules[0] };
-const evl_pb_schema evl_onnx_graph_schema = { "GraphProto", graph_rules,
+const evl_pb_schema evl_onnx_graph_schema = { "onnx: GraphProto", graph_rules,
                                               sizeof graph_rules / sizeof graph_rules[0] };
-const evl_pb_schema evl_onnx_function_schema = { "FunctionProto", function_rules,
+const evl_pb_schema evl_onnx_function_schema = { "onnx: FunctionProto", function_rules,
                                                  sizeof function_rules / sizeof function_rules[0] };
-const evl_pb_schema evl_onnx_node_schema = { "NodeProto", node_rules,
+const evl_pb_schema evl_onnx_node_schema = { "onnx: NodeProto", node_rules,
                                              sizeof node_rules / sizeof node_rules[0] };
 const evl_pb_schema evl_onnx_attribute_schema = {
     "onnx: AttributeProto", attribute_rules, sizeof attribute_rules / sizeof attribute_rules[0]
 };
-const evl_pb_schema evl_onnx_tensor_schema = { "TensorProto", tensor_rules,
+const evl_pb_schema evl_onnx_tensor_schema = { "onnx: TensorProto", tensor_rules,
                                                sizeof tensor_rules / sizeof tensor_rules[0] };
-const evl_pb_schema evl_onnx_sparse_schema = { "SparseTensorProto", sparse_rules,
+const evl_pb_schema evl_onnx_sparse_schema = { "onnx: SparseTensorProto", sparse_rules,
                                                sizeof sparse_rules / sizeof sparse_rules[0] };
 const evl_pb_schema evl_onnx_value_info_schema = {
     "onnx: ValueInfoProto", value_info_rules, sizeof value_info_rules / sizeof value_info_rules[0]
 };
-const evl_pb_schema evl_onnx_type_schema = { "TypeProto", type_rules,
+const evl_pb_schema evl_onnx_type_schema = { "onnx: TypeProto", type_rules,
                                              sizeof type_rules / sizeof type_rules[0] };
 const evl_pb_schema evl_onnx_tensor_type_schema = { "onnx: TypeProto.Tensor", tensor_type_rules,
                                                     sizeof tensor_type_rules /
                                                         sizeof tensor_type_rules[0] };
-const evl_pb_schema evl_onnx_shape_schema = { "TensorShapeProto", shape_rules,
+const evl_pb_schema evl_onnx_shape_schema = { "onnx: TensorShapeProto", shape_rules,
                                               sizeof shape_rules / sizeof shape_rules[0] };
-const evl_pb_schema evl_onnx_dim_schema = { "TensorShapeProto.Dimension", dim_rules,
+const evl_pb_schema evl_onnx_dim_schema = { "onnx: TensorShapeProto.Dimension", dim_rules,
                                             sizeof dim_rules / sizeof dim_rules[0] };
