@@ -1,3 +1,175 @@
+/* Functions of one number without parameters, and IsNaN and IsInf. */
+#include "ops/elementwise.h"
 #include "ops/ops.h"
 
-const evl_op *const evl_ops_unary[] = { NULL };
+static EvalStatus prepare(evl_prepare *);
+
+static EvalStatus prepare_is_inf(evl_prepare *p)
+{
+    evl_number which[3] = { (evl_number)evl_node_int(p->use.node, "detect_negative", 1),
+                            (evl_number)evl_node_int(p->use.node, "detect_positive", 1) };
+    return evl_unary_prepare(p, EVL_IS_INF, which);
+}
+
+static const evl_impl unary = { prepare, evl_unary_run };
+static const evl_impl is_inf = { prepare_is_inf, evl_unary_run };
+
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* clang-format off */
+const evl_op evl_op_abs = {
+    "Abs", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, &unary, NULL
+};
+const evl_op evl_op_neg = {
+    "Neg", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, &unary, NULL
+};
+static const evl_op op_sign = {
+    "Sign", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, &unary, NULL
+};
+const evl_op evl_op_reciprocal = {
+    "Reciprocal", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_sqrt = {
+    "Sqrt", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_exp = {
+    "Exp", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_log = {
+    "Log", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_erf = {
+    "Erf", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_floor = {
+    "Floor", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_ceil = {
+    "Ceil", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_round = {
+    "Round", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_sin = {
+    "Sin", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_cos = {
+    "Cos", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_tan = {
+    "Tan", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_asin = {
+    "Asin", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_acos = {
+    "Acos", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_atan = {
+    "Atan", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_sinh = {
+    "Sinh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_cosh = {
+    "Cosh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_asinh = {
+    "Asinh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_acosh = {
+    "Acosh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_atanh = {
+    "Atanh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_sigmoid = {
+    "Sigmoid", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_tanh = {
+    "Tanh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_relu = {
+    "Relu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, &unary, NULL
+};
+static const evl_op op_softplus = {
+    "Softplus", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_softsign = {
+    "Softsign", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+const evl_op evl_op_hard_swish = {
+    "HardSwish", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_mish = {
+    "Mish", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_is_nan = {
+    "IsNaN", NULL, 1, 1, 1, 1, 0, 0, evl_infer_bool,
+    { &unary, &unary }, NULL, NULL
+};
+static const evl_op op_is_inf = {
+    "IsInf", NULL, 1, 1, 1, 1, 0, 0, evl_infer_bool,
+    { &is_inf, &is_inf }, NULL, NULL
+};
+/* clang-format on */
+
+static const evl_op_kind kinds[] = {
+    { &evl_op_abs, EVL_ABS },         { &evl_op_neg, EVL_NEG },
+    { &op_sign, EVL_SIGN },           { &evl_op_reciprocal, EVL_RECIPROCAL },
+    { &evl_op_sqrt, EVL_SQRT },       { &evl_op_exp, EVL_EXP },
+    { &evl_op_log, EVL_LOG },         { &evl_op_erf, EVL_ERF },
+    { &evl_op_floor, EVL_FLOOR },     { &op_ceil, EVL_CEIL },
+    { &op_round, EVL_ROUND },         { &evl_op_sin, EVL_SIN },
+    { &evl_op_cos, EVL_COS },         { &op_tan, EVL_TAN },
+    { &op_asin, EVL_ASIN },           { &op_acos, EVL_ACOS },
+    { &op_atan, EVL_ATAN },           { &op_sinh, EVL_SINH },
+    { &op_cosh, EVL_COSH },           { &op_asinh, EVL_ASINH },
+    { &op_acosh, EVL_ACOSH },         { &op_atanh, EVL_ATANH },
+    { &evl_op_sigmoid, EVL_SIGMOID }, { &evl_op_tanh, EVL_TANH },
+    { &evl_op_relu, EVL_RELU },       { &op_softplus, EVL_SOFTPLUS },
+    { &op_softsign, EVL_SOFTSIGN },   { &evl_op_hard_swish, EVL_HARD_SWISH },
+    { &op_mish, EVL_MISH },           { &op_is_nan, EVL_IS_NAN },
+};
+
+static EvalStatus prepare(evl_prepare *p)
+{
+    return evl_unary_prepare(p, (evl_unary_kind)evl_kind_of(kinds, p->use.node->op), NULL);
+}
+
+const evl_op *const evl_ops_unary[] = {
+    &evl_op_abs,  &evl_op_neg,  &op_sign,      &evl_op_reciprocal, &evl_op_sqrt,    &evl_op_exp,
+    &evl_op_log,  &evl_op_erf,  &evl_op_floor, &op_ceil,           &op_round,       &evl_op_sin,
+    &evl_op_cos,  &op_tan,      &op_asin,      &op_acos,           &op_atan,        &op_sinh,
+    &op_cosh,     &op_asinh,    &op_acosh,     &op_atanh,          &evl_op_sigmoid, &evl_op_tanh,
+    &evl_op_relu, &op_softplus, &op_softsign,  &evl_op_hard_swish, &op_mish,        &op_is_nan,
+    &op_is_inf,   NULL,
+};

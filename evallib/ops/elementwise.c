@@ -1,0 +1,95 @@
+/* Element-wise operators of one input, and what is common to all of them. */
+#include "ops/elementwise.h"
+
+enum { TILE = 1 << 14, WHOLE = 1 << 16 }; /* less than WHOLE is not worth a second thread */
+
+int evl_kind_of(const evl_op_kind *table, const evl_op *op)
+{
+    while (table->op != op)
+        table++;
+    return table->kind;
+}
+
+size_t evl_tile_count(size_t n)
+{
+    return n <= WHOLE ? 1 : (n - 1) / TILE + 1;
+}
+
+size_t evl_tile_start(size_t n, size_t tile)
+{
+    return tile < evl_tile_count(n) ? tile * TILE : n;
+}
+
+const evl_loops *evl_loops_of(const evl_prepare *p, size_t input)
+{
+    static evl_unary_loop *const no_unary[EVL_N_UNARY];
+    static evl_binary_loop *const no_binary[EVL_N_BINARY];
+    static evl_compare_loop *const no_compare[EVL_N_COMPARE];
+    static evl_reduce_loop *const no_reduce[EVL_N_REDUCE];
+    static evl_axis_loop *const no_axis[EVL_N_AXIS];
+    static const evl_loops none = { .unary = no_unary,
+                                    .binary = no_binary,
+                                    .compare = no_compare,
+                                    .reduce = no_reduce,
+                                    .axis = no_axis };
+    EvalType type = p->use.in[input]->type;
+    const evl_loops *loops = (int)type < EVL_N_TYPES ? p->machine->loops[type] : NULL;
+    return loops ? loops : &none;
+}
+
+EvalStatus evl_no_arithmetic(evl_context *ctx, EvalType type)
+{
+    return evl_fail(ctx, EVAL_ERR_TYPE, "no arithmetic of this operator for %s",
+                    evl_type_name(type));
+}
+
+EvalStatus evl_unary_prepare(evl_prepare *p, evl_unary_kind kind, const evl_number *numbers)
+{
+    evl_unary_step *step = evl_arena_take(p->arena, sizeof *step);
+    if (!step)
+        return evl_no_memory(p->ctx);
+    step->loop = evl_loops_of(p, 0)->unary[kind];
+    for (size_t i = 0; numbers && i < 3; i++)
+        step->p[i] = numbers[i];
+    p->state = step;
+    return step->loop ? EVAL_OK : evl_no_arithmetic(p->ctx, p->use.in[0]->type);
+}
+
+typedef struct applying {
+    const evl_unary_step *step;
+    size_t n, in_size, out_size;
+    const char *in;
+    char *out;
+} applying;
+
+static void apply_tile(void *arg, size_t tile, size_t lane)
+{
+    const applying *a = arg;
+    size_t from = evl_tile_start(a->n, tile), to = evl_tile_start(a->n, tile + 1);
+    (void)lane;
+    a->step->loop(to - from, a->in + from * a->in_size, a->out + from * a->out_size, a->step->p);
+}
+
+void evl_unary_apply(const evl_machine *machine, const evl_unary_step *step, const evl_tensor *in,
+                     const evl_tensor *out)
+{
+    size_t n = evl_shape_count(&out->shape);
+    applying a = {
+        step, n, evl_type_size(in->type), evl_type_size(out->type), in->data, out->data
+    };
+    if (n)
+        evl_parallel_for(machine->pool, evl_tile_count(n), apply_tile, &a);
+}
+
+EvalStatus evl_unary_run(const evl_call *call)
+{
+    evl_unary_apply(call->machine, call->state, call->in[0], call->out[0]);
+    return EVAL_OK;
+}
+
+EvalStatus evl_infer_bool(evl_infer *x)
+{
+    x->out[0].type = EVAL_BOOL;
+    x->out[0].shape = x->use.in[0]->shape;
+    return EVAL_OK;
+}

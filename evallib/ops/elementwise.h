@@ -1,0 +1,42 @@
+/* elementwise.h - what the families of element-wise operators share: which loop stands
+** for which operator, and how long arrays are cut into tiles for threads.
+**
+** Tiles depend on the number of elements alone, so results never depend on threads. */
+#ifndef EVL_OPS_ELEMENTWISE_H
+#define EVL_OPS_ELEMENTWISE_H
+#include "ir/op.h"
+#include "kernels/loops.h"
+
+typedef struct evl_op_kind {
+    const evl_op *op;
+    int kind;
+} evl_op_kind;
+
+/* The kind of an operator that is in the table. */
+int evl_kind_of(const evl_op_kind *table, const evl_op *);
+
+/* How many tiles n elements are cut into, and where one begins and ends. */
+size_t evl_tile_count(size_t n);
+size_t evl_tile_start(size_t n, size_t tile); /* of tile evl_tile_count: n */
+
+/* The loops of input `input`'s element type: tables of NULL when there are none. */
+const evl_loops *evl_loops_of(const evl_prepare *, size_t input);
+
+/* EVAL_ERR_TYPE: the operator has no arithmetic for that type. */
+EvalStatus evl_no_arithmetic(evl_context *, EvalType);
+
+/* A loop over all elements of one tensor. */
+typedef struct evl_unary_step {
+    evl_unary_loop *loop;
+    evl_number p[3];
+} evl_unary_step;
+
+/* The loop of input 0's type, left as state for evl_unary_run; p: 3 numbers, NULL: zeros. */
+EVL_MUST_USE EvalStatus evl_unary_prepare(evl_prepare *, evl_unary_kind, const evl_number *p);
+EvalStatus evl_unary_run(const evl_call *);
+void evl_unary_apply(const evl_machine *, const evl_unary_step *, const evl_tensor *in,
+                     const evl_tensor *out);
+
+/* Output 0 is of that shape, and boolean. */
+EvalStatus evl_infer_bool(evl_infer *);
+#endif
