@@ -93,6 +93,14 @@ typedef struct evl_window {
 } evl_window;
 typedef void evl_window_loop(const evl_window *, const void *x, void *y);
 
+/* y[i] = c[i * c_step] ? a[i * a_step] : b[i * b_step], steps 0 or 1. What has step 1 may be y. */
+typedef struct evl_select_arrays {
+    const uint8_t *c;
+    const void *a, *b;
+    size_t c_step, a_step, b_step;
+} evl_select_arrays;
+typedef void evl_select_loop(size_t n, const evl_select_arrays *, void *y);
+
 typedef struct evl_loops {
     evl_unary_loop *const *unary;     /* [EVL_N_UNARY] */
     evl_binary_loop *const *binary;   /* [EVL_N_BINARY] */
@@ -102,6 +110,7 @@ typedef struct evl_loops {
     evl_arg_loop *arg;
     evl_normalize_loop *normalize;
     evl_window_loop *local_response;
+    evl_select_loop *select;          /* of integers: for any type of that size */
 } evl_loops;
 
 /* Of an integer type or bool (as uint8); NULL for others. */

@@ -8,4 +8,5 @@ const evl_loops ELEM(evl_loops) = {
     .reduce = ELEM(evl_reduce_loops),
     .axis = ELEM(evl_axis_loops),
     .arg = ELEM(evl_arg_lines),
+    .select = ELEM(evl_select),
 };

@@ -124,25 +124,11 @@ static const evl_op op_bit_shift = {
     "BitShift", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
     { NULL, NULL }, &shift, NULL
 };
-static const evl_op op_bitwise_and = {
-    "BitwiseAnd", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
-    { NULL, NULL }, &binary, NULL
-};
-static const evl_op op_bitwise_or = {
-    "BitwiseOr", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
-    { NULL, NULL }, &binary, NULL
-};
-static const evl_op op_bitwise_xor = {
-    "BitwiseXor", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
-    { NULL, NULL }, &binary, NULL
-};
 /* clang-format on */
 
 static const evl_op_kind kinds[] = {
-    { &evl_op_add, EVL_ADD },       { &evl_op_sub, EVL_SUB },
-    { &evl_op_mul, EVL_MUL },       { &evl_op_div, EVL_DIV },
-    { &evl_op_prelu, EVL_PRELU },   { &op_bitwise_and, EVL_BIT_AND },
-    { &op_bitwise_or, EVL_BIT_OR }, { &op_bitwise_xor, EVL_BIT_XOR },
+    { &evl_op_add, EVL_ADD }, { &evl_op_sub, EVL_SUB },     { &evl_op_mul, EVL_MUL },
+    { &evl_op_div, EVL_DIV }, { &evl_op_prelu, EVL_PRELU },
 };
 
 static EvalStatus prepare(evl_prepare *p)
@@ -151,6 +137,6 @@ static EvalStatus prepare(evl_prepare *p)
 }
 
 const evl_op *const evl_ops_binary[] = {
-    &evl_op_add, &evl_op_sub,   &evl_op_mul,     &evl_op_div,    &evl_op_pow,     &evl_op_prelu,
-    &op_mod,     &op_bit_shift, &op_bitwise_and, &op_bitwise_or, &op_bitwise_xor, NULL,
+    &evl_op_add,   &evl_op_sub, &evl_op_mul,   &evl_op_div, &evl_op_pow,
+    &evl_op_prelu, &op_mod,     &op_bit_shift, NULL,
 };

@@ -1,3 +1,169 @@
+/* Cast and CastLike. In a plan every floating-point type is real, so a cast between them
+** copies, but that in float precision float16 and bfloat16 round through that type. */
+#include "base/text.h"
+#include "ops/elementwise.h"
 #include "ops/ops.h"
+#include <string.h>
 
-const evl_op *const evl_ops_cast[] = { NULL };
+enum { PART = 256 };
+
+typedef struct cast_state {
+    EvalType narrow; /* to round through; UNDEFINED: none */
+} cast_state;
+
+/* Before opset 6 the type is given by its name in TensorProto, "FLOAT". */
+static EvalType type_of_name(const char *name)
+{
+    static const struct {
+        const char *name;
+        EvalType type;
+    } names[] = {
+        { "FLOAT", EVAL_FLOAT32 }, { "DOUBLE", EVAL_FLOAT64 }, { "FLOAT16", EVAL_FLOAT16 },
+        { "BOOL", EVAL_BOOL },     { "UINT8", EVAL_UINT8 },    { "INT8", EVAL_INT8 },
+        { "UINT16", EVAL_UINT16 }, { "INT16", EVAL_INT16 },    { "UINT32", EVAL_UINT32 },
+        { "INT32", EVAL_INT32 },   { "UINT64", EVAL_UINT64 },  { "INT64", EVAL_INT64 },
+        { "STRING", EVAL_STRING },
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i].name, name) == 0)
+            return names[i].type;
+    return EVAL_UNDEFINED;
+}
+
+/* What the node asks for, as declared. */
+static EvalType wanted(const evl_use *use)
+{
+    if (use->n_in == 2)
+        return use->in[1]->type;
+    const char *name = evl_node_text(use->node, "to", NULL);
+    return name ? type_of_name(name) : (EvalType)evl_node_int(use->node, "to", 0);
+}
+
+static EvalStatus infer(evl_infer *x)
+{
+    EvalType to = wanted(&x->use);
+    if (x->use.n_in == 1 && evl_type_size(to) == 0)
+        return evl_fail(x->ctx, EVAL_ERR_FORMAT, "the attribute to, %d, names no element type",
+                        (int)to);
+    x->out[0].type = to;
+    x->out[0].shape = x->use.in[0]->shape;
+    return EVAL_OK;
+}
+
+static EvalStatus run_numbers(const evl_call *);
+static EvalStatus run_texts(const evl_call *);
+
+static bool is_number(EvalType type)
+{
+    return evl_type_is_float(type) || evl_type_is_integer(type) || type == EVAL_BOOL ||
+           type == EVAL_UINT4 || type == EVAL_INT4 || type == EVAL_UINT2 || type == EVAL_INT2;
+}
+
+static EvalStatus prepare(evl_prepare *p)
+{
+    EvalType from = p->use.in[0]->type, to = p->out[0]->type, declared = wanted(&p->use);
+    cast_state *s = evl_arena_take(p->arena, sizeof *s);
+    if (!s)
+        return evl_no_memory(p->ctx);
+    if (p->machine->precision == EVL_FLOAT &&
+        (declared == EVAL_FLOAT16 || declared == EVAL_BFLOAT16))
+        s->narrow = declared;
+    p->state = s;
+    p->run = from == EVAL_STRING && to != EVAL_STRING ? run_texts : run_numbers;
+    if ((is_number(from) && is_number(to)) || from == to || (from == EVAL_STRING && is_number(to)))
+        return EVAL_OK;
+    return evl_fail(p->ctx, EVAL_ERR_UNSUPPORTED, "a cast from %s to %s is not offered",
+                    evl_type_name(from), evl_type_name(to));
+}
+
+/* n elements, rounded through `narrow` where there is one. */
+static void convert(EvalType narrow, size_t n, EvalType from, const char *x, EvalType to, char *y)
+{
+    uint16_t part[PART];
+    size_t x_size = evl_type_size(from), y_size = evl_type_size(to);
+    if (narrow == EVAL_UNDEFINED) {
+        if (x != y || from != to)
+            (void)evl_convert(n, from, x, to, y); /* between numbers: prepare saw to it */
+        return;
+    }
+    for (size_t at = 0; at < n; at += PART) {
+        size_t count = n - at < PART ? n - at : PART;
+        (void)evl_convert(count, from, x + at * x_size, narrow, part);
+        (void)evl_convert(count, narrow, part, to, y + at * y_size);
+    }
+}
+
+static void cast_tile(void *arg, size_t tile, size_t lane)
+{
+    const evl_call *call = arg;
+    const cast_state *s = call->state;
+    const evl_tensor *x = call->in[0], *y = call->out[0];
+    size_t n = evl_shape_count(&y->shape), from = evl_tile_start(n, tile),
+           to = evl_tile_start(n, tile + 1);
+    (void)lane;
+    convert(s->narrow, to - from, x->type, (const char *)x->data + from * evl_type_size(x->type),
+            y->type, (char *)y->data + from * evl_type_size(y->type));
+}
+
+static EvalStatus run_numbers(const evl_call *call)
+{
+    evl_call copy = *call; /* the tiles take no constant argument */
+    size_t n = evl_shape_count(&call->out[0]->shape);
+    if (n)
+        evl_parallel_for(call->machine->pool, evl_tile_count(n), cast_tile, &copy);
+    return EVAL_OK;
+}
+
+/* "+1.5" and "+INF" too. Whole numbers stay exact. */
+static bool read_text(const EvalString *text, EvalType narrow, EvalType to, char *y)
+{
+    size_t skipped = text->size > 1 && text->text[0] == '+' && text->text[1] != '-';
+    int64_t whole;
+    double number;
+    if (evl_text_to_i64(text->text + skipped, text->size - skipped, &whole)) {
+        convert(narrow, 1, EVAL_INT64, (const char *)&whole, to, y);
+        return true;
+    }
+    if (!evl_text_to_f64(text->text + skipped, text->size - skipped, &number))
+        return false;
+    convert(narrow, 1, EVAL_FLOAT64, (const char *)&number, to, y);
+    return true;
+}
+
+static EvalStatus run_texts(const evl_call *call)
+{
+    const cast_state *s = call->state;
+    const evl_tensor *y = call->out[0];
+    const EvalString *x = call->in[0]->data;
+    size_t n = evl_shape_count(&y->shape), size = evl_type_size(y->type);
+    for (size_t i = 0; i < n; i++)
+        if (!read_text(&x[i], s->narrow, y->type, (char *)y->data + i * size))
+            return evl_fail(call->ctx, EVAL_ERR_TYPE, "element %zu is no number: '%.*s'", i,
+                            x[i].size < 40 ? (int)x[i].size : 40, x[i].text ? x[i].text : "");
+    return EVAL_OK;
+}
+
+static const evl_impl cast = { prepare, NULL };
+
+const evl_op evl_op_cast = {
+    .name = "Cast",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .min_outputs = 1,
+    .max_outputs = 1,
+    .traits = EVL_OP_IN_PLACE,
+    .infer = infer,
+    .any = &cast,
+};
+
+static const evl_op op_cast_like = {
+    .name = "CastLike",
+    .min_inputs = 2,
+    .max_inputs = 2,
+    .min_outputs = 1,
+    .max_outputs = 1,
+    .infer = infer,
+    .any = &cast,
+};
+
+const evl_op *const evl_ops_cast[] = { &evl_op_cast, &op_cast_like, NULL };
