@@ -96,7 +96,7 @@ static void slow_sequence(net *n, size_t d, size_t b)
     memcpy(h, n->h + state_at(n, d, b), sizeof h);
     memcpy(c, n->c + state_at(n, d, b), sizeof c);
     for (size_t s = 0; s < (size_t)n->lengths[b]; s++) {
-        size_t t = n->reverse || d == 1 ? (size_t)n->lengths[b] - 1 - s : s;
+        size_t t = (n->directions == 1 && n->reverse) || d == 1 ? (size_t)n->lengths[b] - 1 - s : s;
         const double *x = n->x + (n->batch_first ? b * STEPS + t : t * BATCH + b) * INPUT;
         if (n->gates == 4)
             slow_lstm(n, d, x, h, c);
