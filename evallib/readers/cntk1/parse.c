@@ -100,7 +100,8 @@ static void read_node(parser *p, evl_cntk1_node *node)
         return;
     }
     add_name(p, node);
-    evl_cntk1_read_payload(&p->c, node);
+    if (p->c.status == EVAL_OK)
+        evl_cntk1_read_payload(&p->c, node);
 }
 
 /* Files without precisions hold one: that of their matrices. */
