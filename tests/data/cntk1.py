@@ -225,6 +225,67 @@ def row_repeat(w, f):
     w.pack("Q", f["repeats"])
 
 
+def quantized_times(w, f):
+    times(w, f)
+    w.pack("QQ", 1, 1)
+
+
+def rnn(w, f):
+    w.pack("QQQ", False, 1, 4)
+    w.text("lstm")
+    if w.version >= 14:
+        w.pack("i", -1)
+
+
+def roi_pooling(w, f):
+    w.shape([2, 2])
+    if w.version >= 26:
+        w.pack("id", 1, 0.0625)
+
+
+def random_sample(w, f):
+    w.pack("?Q", False, 5)
+    dropout(w, f)
+
+
+def crop(w, f):
+    w.pack("dd", 1.0, 1.0)
+
+
+def environment(w, f):
+    w.text("property")
+
+
+def edit_distance(w, f):
+    w.pack("fff?", 1, 1, 1, False)
+    w.pack("QQQ", 2, 3, 4)
+
+
+def noise_contrastive(w, f):
+    if f.get("mode") is not None:
+        w.pack("i", f["mode"])
+
+
+def forward_backward(w, f):
+    w.pack("iQ", -1, 10)
+
+
+def lattice(w, f):
+    for _ in range(5):
+        w.text("path")
+    w.pack("dddddd??", 0, 0, 0, 0, 0, 0, False, False)
+
+
+def trace(w, f):
+    w.text("message")
+    w.pack("QQ??", 1, 1, False, False)
+    w.text("labels")
+    w.pack("??", False, False)
+    for text in (b"<", b">", b"", b"", b"", b" ", b";", b"%g"):
+        w.parts.append(text + b"\0")
+    w.pack("QQ", 3, 3)
+
+
 def where(w, f):
     if w.version >= 11:
         w.text(f.get("axis", "axis"))
@@ -239,6 +300,12 @@ PAYLOADS = {
     "RowStack": row_stack, "Reshape": reshape, "LegacyReshape": legacy_reshape,
     "ReduceElements": reduce_elements, "TransposeDimensions": transpose, "Transpose": transpose,
     "Mean": computed, "InvStdDev": computed, "RowRepeat": row_repeat, "Where": where,
+    "QuantizedTimes": quantized_times, "OptimizedRNNStack": rnn, "RNN": rnn,
+    "ROIPooling": roi_pooling, "RandomSample": random_sample,
+    "RandomSampleInclusionFrequency": random_sample, "Crop": crop,
+    "EnvironmentInput": environment, "EpochAccumulator": computed,
+    "EditDistanceError": edit_distance, "NCEBasedCrossEntropyWithSoftmax": noise_contrastive,
+    "ForwardBackward": forward_backward, "LatticeSequenceWithSoftmax": lattice, "Trace": trace,
 }
 
 

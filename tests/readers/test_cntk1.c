@@ -42,7 +42,7 @@ static void a_model_of_any_version_becomes_a_graph(void **state)
 {
     static const char *const names[] = { "mlp_v1",  "mlp_v2",  "mlp_v5_double",
                                          "mlp_v12", "mlp_v19", "mlp_v31" };
-    static const int64_t sample[] = { -1, 3 };
+    static const int64_t sample[] = { -1, 3 }, column[] = { -1, 1, 3 };
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         fixture f = open_model(names[i]);
@@ -50,7 +50,8 @@ static void a_model_of_any_version_becomes_a_graph(void **state)
             fail_msg("%s: %s", names[i], f.ctx->error.text);
         assert_int_equal(f.graph->n_outputs, 1);
         assert_string_equal(f.graph->outputs[0]->name, "z");
-        assert_shape(f.graph->outputs[0], 2, sample);
+        bool is_oldest = i < 2; /* parameters are matrices there, so a vector is a column */
+        assert_shape(f.graph->outputs[0], is_oldest ? 3 : 2, is_oldest ? column : sample);
         assert_true(f.graph->outputs[0]->has_frames);
         assert_int_equal(f.graph->n_inputs, 2);
         assert_string_equal(f.graph->inputs[0]->name, "features");
@@ -214,7 +215,7 @@ static void a_bad_file_is_refused_with_its_reason(void **state)
         { "bad_cycle", EVAL_ERR_FORMAT, "without a delay", "rh" },
         { "bad_both_ways", EVAL_ERR_UNSUPPORTED, "'h1'", "'ahead'" },
         { "bad_unknown_child", EVAL_ERR_FORMAT, "'nobody'", "z" },
-        { "bad_same_name", EVAL_ERR_FORMAT, "two nodes", "'h'" },
+        { "bad_same_name", EVAL_ERR_FORMAT, "two nodes", "'H'" },
         { "bad_unknown_operator", EVAL_ERR_UNSUPPORTED, "'Mystery'", "'puzzle'" },
         { "bad_not_offered", EVAL_ERR_UNSUPPORTED, "'o1' (OptimizedRNNStack)",
           "'o2' (ForwardBackward)" },

@@ -35,7 +35,6 @@ class Dimension(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("size", ctypes.c_size_t)]
 
 
-
 class Input(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("data", ctypes.c_void_p), ("count", ctypes.c_size_t)]
 
