@@ -85,6 +85,15 @@ typedef struct evl_normalize {
 } evl_normalize;
 typedef void evl_normalize_loop(const evl_normalize *, const void *x, void *y);
 
+/* Channels of `inner` elements each by given statistics: y = (x - mean) * scale /
+** sqrt(variance + epsilon) + bias. x may be y. */
+typedef struct evl_channels {
+    size_t n, inner;
+    const void *scale, *bias, *mean, *variance; /* n elements each */
+    evl_number epsilon;
+} evl_channels;
+typedef void evl_channels_loop(const evl_channels *, const void *x, void *y);
+
 /* ONNX LRN of one sample: y = x / (bias + alpha / size * (sum of squares over `size`
 ** channels around)) ^ beta. x is not y. */
 typedef struct evl_window {
@@ -109,6 +118,7 @@ typedef struct evl_loops {
     evl_axis_loop *const *axis;       /* [EVL_N_AXIS] */
     evl_arg_loop *arg;
     evl_normalize_loop *normalize;
+    evl_channels_loop *channels;
     evl_window_loop *local_response;
     evl_select_loop *select;          /* of integers: for any type of that size */
 } evl_loops;

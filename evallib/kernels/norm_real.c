@@ -46,6 +46,22 @@ void SET(evl_normalize_row)(const evl_normalize *how, const void *from, void *to
         *(real *)how->inverse = inverse;
 }
 
+void SET(evl_normalize_channels)(const evl_channels *how, const void *from, void *to)
+{
+    const real *x = from, *scale = how->scale, *bias = how->bias, *mean = how->mean,
+               *variance = how->variance, epsilon = (real)how->epsilon;
+    real *y = to;
+    if (how->inner == 1) {
+#pragma omp simd
+        for (size_t c = 0; c < how->n; c++)
+            y[c] = (x[c] - mean[c]) * (scale[c] / sqrt(variance[c] + epsilon)) + bias[c];
+        return;
+    }
+    for (size_t c = 0; c < how->n; c++)
+        affine_one(how->inner, x + c * how->inner, mean[c], scale[c] / sqrt(variance[c] + epsilon),
+                   bias[c], y + c * how->inner);
+}
+
 /* The sum of squares of the channels from .. to-1 at one place. */
 static real window_sum(const evl_window *how, const real *x, size_t from, size_t to)
 {

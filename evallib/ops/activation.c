@@ -1,5 +1,6 @@
 /* Functions of one number and a few parameters, Gelu, and Clip. */
 #include "ops/elementwise.h"
+#include "ops/operands.h"
 #include "ops/ops.h"
 #include <math.h>
 #include <string.h>
@@ -115,7 +116,8 @@ static EvalStatus infer_clip(evl_infer *x)
         if (t && evl_shape_is_known(&t->shape) && evl_shape_count(&t->shape) > 1)
             return evl_fail(x->ctx, EVAL_ERR_SHAPE, "limit %zu is no scalar", i);
     }
-    return evl_infer_same(x);
+    EvalStatus st = evl_infer_one_type(x, x->use.n_in);
+    return st == EVAL_OK ? evl_infer_same(x) : st;
 }
 
 static EvalStatus prepare_clip(evl_prepare *p)

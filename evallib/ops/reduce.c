@@ -1,3 +1,151 @@
+/* Reductions along axes, which are an attribute in old opsets and an input in new ones. */
+#include "ops/axes.h"
+#include "ops/elementwise.h"
 #include "ops/ops.h"
+#include "ops/reduction.h"
 
-const evl_op *const evl_ops_reduce[] = { NULL };
+/* Which axes go; axes->known is EVL_UNKNOWN while that depends on data not there yet. */
+static EvalStatus axes_to_reduce(evl_context *ctx, const evl_use *use, int32_t rank,
+                                 bool is_reduced[EVAL_MAX_RANK], evl_axes *axes)
+{
+    EvalStatus st = evl_axes_of(ctx, use, "axes", 1, rank, axes);
+    if (st != EVAL_OK || axes->known == EVL_UNKNOWN)
+        return st;
+    bool is_empty = axes->known == EVL_ABSENT || axes->n == 0;
+    bool is_all = is_empty && !evl_node_int(use->node, "noop_with_empty_axes", 0);
+    for (int32_t d = 0; d < EVAL_MAX_RANK; d++)
+        is_reduced[d] = is_all;
+    for (size_t i = 0; !is_empty && i < axes->n; i++)
+        is_reduced[axes->axis[i]] = true;
+    return EVAL_OK;
+}
+
+static evl_shape reduced_shape(const evl_shape *x, const bool *is_reduced, bool keeps)
+{
+    evl_shape y = evl_shape_scalar();
+    for (int32_t d = 0; d < x->rank; d++)
+        if (!is_reduced[d])
+            y.dim[y.rank++] = x->dim[d];
+        else if (keeps)
+            y.dim[y.rank++] = 1;
+    return y;
+}
+
+static EvalStatus infer(evl_infer *x)
+{
+    const evl_shape *shape = &x->use.in[0]->shape;
+    bool keeps = evl_node_int(x->use.node, "keepdims", 1) != 0, is_reduced[EVAL_MAX_RANK];
+    evl_axes axes;
+    x->out[0].type = x->use.in[0]->type;
+    if (shape->rank < 0)
+        return EVAL_OK;
+    EvalStatus st = axes_to_reduce(x->ctx, &x->use, shape->rank, is_reduced, &axes);
+    if (st != EVAL_OK)
+        return st;
+    if (axes.known != EVL_UNKNOWN)
+        x->out[0].shape = reduced_shape(shape, is_reduced, keeps);
+    else if (keeps)
+        x->out[0].shape = evl_shape_of_rank(shape->rank);
+    else if (axes.n > 0 && axes.n <= (size_t)shape->rank)
+        x->out[0].shape = evl_shape_of_rank(shape->rank - (int32_t)axes.n);
+    return EVAL_OK;
+}
+
+static EvalStatus prepare(evl_prepare *);
+
+static EvalStatus run(const evl_call *call)
+{
+    evl_reduction_apply(call->state, call->machine, call->in[0]->data, call->scratch,
+                        call->out[0]->data);
+    return EVAL_OK;
+}
+
+static const evl_impl reduce = { prepare, run };
+
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* clang-format off */
+const evl_op evl_op_reduce_sum = {
+    "ReduceSum", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL
+};
+const evl_op evl_op_reduce_mean = {
+    "ReduceMean", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL
+};
+const evl_op evl_op_reduce_max = {
+    "ReduceMax", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL
+};
+const evl_op evl_op_reduce_min = {
+    "ReduceMin", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL
+};
+const evl_op evl_op_reduce_prod = {
+    "ReduceProd", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL
+};
+static const evl_op op_reduce_l1 = {
+    "ReduceL1", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL
+};
+static const evl_op op_reduce_l2 = {
+    "ReduceL2", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL
+};
+static const evl_op op_reduce_sum_square = {
+    "ReduceSumSquare", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL
+};
+static const evl_op op_reduce_log_sum = {
+    "ReduceLogSum", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL
+};
+static const evl_op op_reduce_log_sum_exp = {
+    "ReduceLogSumExp", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL
+};
+/* clang-format on */
+
+static const evl_op_kind kinds[] = {
+    { &evl_op_reduce_sum, EVL_REDUCE_SUM },     { &evl_op_reduce_mean, EVL_REDUCE_MEAN },
+    { &evl_op_reduce_max, EVL_REDUCE_MAX },     { &evl_op_reduce_min, EVL_REDUCE_MIN },
+    { &evl_op_reduce_prod, EVL_REDUCE_PROD },   { &op_reduce_l1, EVL_REDUCE_L1 },
+    { &op_reduce_l2, EVL_REDUCE_L2 },           { &op_reduce_sum_square, EVL_REDUCE_SUM_SQUARE },
+    { &op_reduce_log_sum, EVL_REDUCE_LOG_SUM }, { &op_reduce_log_sum_exp, EVL_REDUCE_LOG_SUM_EXP },
+};
+
+static EvalStatus prepare(evl_prepare *p)
+{
+    const evl_tensor *x = p->use.in[0];
+    bool is_reduced[EVAL_MAX_RANK];
+    evl_axes axes;
+    evl_reduction *r = evl_arena_take(p->arena, sizeof *r);
+    if (!r)
+        return evl_no_memory(p->ctx);
+    EvalStatus st = axes_to_reduce(p->ctx, &p->use, x->shape.rank, is_reduced, &axes);
+    if (st != EVAL_OK)
+        return st;
+    if (axes.known == EVL_UNKNOWN)
+        return evl_fail(p->ctx, EVAL_ERR_SHAPE, "the axes are not known");
+    evl_reduce_kind kind = (evl_reduce_kind)evl_kind_of(kinds, p->use.node->op);
+    p->state = r;
+    if (!evl_reduction_make(r, evl_loops_of(p, 0), kind, &x->shape, is_reduced,
+                            evl_type_size(x->type)))
+        return evl_no_arithmetic(p->ctx, x->type);
+    p->scratch_bytes = r->scratch_bytes;
+    return EVAL_OK;
+}
+
+const evl_op *const evl_ops_reduce[] = {
+    &evl_op_reduce_sum,
+    &evl_op_reduce_mean,
+    &evl_op_reduce_max,
+    &evl_op_reduce_min,
+    &evl_op_reduce_prod,
+    &op_reduce_l1,
+    &op_reduce_l2,
+    &op_reduce_sum_square,
+    &op_reduce_log_sum,
+    &op_reduce_log_sum_exp,
+    NULL,
+};
