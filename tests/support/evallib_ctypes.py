@@ -126,7 +126,7 @@ class Model:
 
     def run(self, inputs, outputs):
         """Arrays by name in, arrays by name out."""
-        arrays = {name: np.ascontiguousarray(x) for name, x in inputs.items()}
+        arrays = {name: np.asarray(x, order="C") for name, x in inputs.items()}
         given, asked = (Tensor * len(arrays))(), (Tensor * len(outputs))()
         for t, (name, x) in zip(given, arrays.items()):
             t.name, t.type, t.rank = name.encode(), NUMBERS[x.dtype], x.ndim

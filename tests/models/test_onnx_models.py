@@ -1,0 +1,59 @@
+"""Real ONNX models against float64 results of an independent evaluator (../shared/models)."""
+import json, pathlib, sys
+
+import numpy as np
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from evallib_ctypes import Model, library_path   # noqa: E402
+
+MODELS = ROOT.parent / "shared" / "models"
+
+# Float32 evaluations themselves are this many times the usual bound off there (README of the models).
+WIDER = {"basic_pitch": 50, "ppocr_v4_det": 5}
+
+# Integer arithmetic and ai.onnx.ml come with a later version, Paddle's format too.
+LATER = {"digits_cnn_qdq", "mnist_int8", "digits_forest", "digits_logreg", "tree_classifier",
+         "voting_classifier"}
+
+
+def cases():
+    if not MODELS.is_dir():
+        return
+    for folder in sorted(MODELS.iterdir()):
+        if (folder / "model.onnx").is_file() and folder.name not in LATER:
+            for data in sorted(folder.glob("data_*")):
+                yield pytest.param(folder, data, id=f"{folder.name}-{data.name}")
+
+
+def load(data, entry):
+    return np.load(data / entry["file"])
+
+
+def check(name, got, data, entry, precision):
+    exact = data / entry["file"].replace(".npy", "_f64.npy")
+    expected = np.load(exact if exact.is_file() else data / entry["file"])
+    assert got.shape == expected.shape
+    if not np.issubdtype(expected.dtype, np.floating):
+        assert np.array_equal(got, expected)
+        return
+    most = np.abs(expected).max(initial=0)
+    bound = 1e-5 * most * WIDER.get(name, 1) + 1e-6
+    if precision == "d" and exact.is_file():
+        bound = 1e-9 * most + 1e-12
+    assert np.abs(got - expected).max(initial=0) <= bound
+
+
+@pytest.mark.skipif(not MODELS.is_dir(), reason="../shared is absent")
+@pytest.mark.skipif(library_path() is None, reason="no library: set EVALLIB_LIBRARY")
+@pytest.mark.parametrize("precision", "fd")
+@pytest.mark.parametrize("folder, data", cases())
+def test_model(folder, data, precision):
+    reference = json.loads((data / "reference.json").read_text())
+    inputs = {entry["name"]: load(data, entry) for entry in reference["inputs"]}
+    names = [entry["name"] for entry in reference["outputs"]]
+    with Model(folder / "model.onnx", precision) as model:
+        outputs = model.run(inputs, names)
+    for entry in reference["outputs"]:
+        check(folder.name, outputs[entry["name"]], data, entry, precision)
