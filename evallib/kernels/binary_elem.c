@@ -65,7 +65,7 @@ static inline item bit_xor(item a, item b)
     return a ^ b;
 }
 
-/* Shifting by the width and more gives 0. */
+/* Shifting by the width and more, or by less than nothing, leaves no bit but the sign's. */
 static inline item shift_left(item a, item b)
 {
     return (uint64_t)b < 8 * sizeof(item) ? (item)((uint64_t)a << b) : 0;
@@ -73,7 +73,9 @@ static inline item shift_left(item a, item b)
 
 static inline item shift_right(item a, item b)
 {
-    return (uint64_t)b < 8 * sizeof(item) ? (item)(a >> b) : 0;
+    item by = (uint64_t)b < 8 * sizeof(item) ? b : (item)(8 * sizeof(item) - 1);
+    item shifted = (item)(a >> by);
+    return by == b || is_negative(a) ? shifted : 0;
 }
 
 static void add_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
