@@ -201,15 +201,29 @@ static void block(const evl_gemm_block *g)
     }
 }
 
-static void pack_panel(size_t k, size_t n, evl_gemm_matrix b, real *panel)
+/* Rows of B that lie as the panel wants them. */
+static void copy_panel(size_t k, evl_gemm_matrix b, real *panel)
 {
     for (size_t p = 0; p < k; p++, panel += COLUMNS) {
-        const real *from = b.data + p * b.row;
-        for (size_t j = 0; j < n; j++)
-            panel[j] = from[j * b.column];
-        for (size_t j = n; j < COLUMNS; j++)
-            panel[j] = 0;
+        vec_store(panel, vec_load(b.data + p * b.row));
+        vec_store(panel + LANES, vec_load(b.data + p * b.row + LANES));
     }
+}
+
+/* Column by column: reads run along memory when B is transposed, and the writes stay in
+** the first cache. */
+static void pack_panel(size_t k, size_t n, evl_gemm_matrix b, real *panel)
+{
+    if (n == COLUMNS && b.column == 1) {
+        copy_panel(k, b, panel);
+        return;
+    }
+    for (size_t j = 0; j < n; j++)
+        for (size_t p = 0; p < k; p++)
+            panel[p * COLUMNS + j] = b.data[p * b.row + j * b.column];
+    for (size_t j = n; j < COLUMNS; j++)
+        for (size_t p = 0; p < k; p++)
+            panel[p * COLUMNS + j] = 0;
 }
 
 static void pack_panels(size_t k, size_t n, evl_gemm_matrix b, size_t panel, real *panels)

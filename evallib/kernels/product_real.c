@@ -12,6 +12,7 @@ enum {
     /* What a tile's A may take of the second cache, and the B it fills itself. */
     TILE_ROWS = 512 / sizeof(real),
     FILL_BYTES = 512,
+    FILL_ROWS = 256,
     TILES_WANTED = 8,
     TILE_WORK = 2 * EVL_PRODUCT_SMALL,
     ROW_PANELS = 4 /* a single row is multiplied by so many panels at once */
@@ -39,22 +40,30 @@ static size_t even(size_t n, size_t most)
     return n ? ceil_divide(n, ceil_divide(n, most)) : 1;
 }
 
-/* The tile the caches like, halved while there are too few of them to share. */
-static void cut_tiles(evl_product_cut *c, size_t groups, size_t panels, size_t times, size_t work)
+/* Half as many panels: in fours, which one row multiplies at once. */
+static size_t half_panels(size_t panels)
 {
+    return ceil_divide(ceil_divide(panels, 2), ROW_PANELS) * ROW_PANELS;
+}
+
+/* The tile the caches like, halved while there are too few of them to share. Tiles
+** below each other fill the same panels again, so then they stay tall. */
+static void cut_tiles(evl_product_cut *c, size_t groups, size_t panels, size_t times, int b_packed)
+{
+    size_t least_groups = b_packed ? 1 : ceil_divide(FILL_ROWS, c->rows);
     for (;;) {
         size_t tiles = saturated(ceil_divide(groups, c->tile_groups),
                                  saturated(ceil_divide(panels, c->tile_panels), times));
-        bool across = c->tile_panels > ROW_PANELS;
-        if (tiles >= TILES_WANTED || work / (tiles ? tiles : 1) < TILE_WORK ||
-            (!across && c->tile_groups == 1))
+        bool across = c->tile_panels > ROW_PANELS, down = c->tile_groups > least_groups;
+        bool is_wide = c->tile_panels * COLUMNS >= c->tile_groups * c->rows;
+        if (tiles >= TILES_WANTED || c->work / (tiles ? tiles : 1) < TILE_WORK)
             return;
-        if (across && c->tile_panels * COLUMNS >= c->tile_groups * c->rows)
-            c->tile_panels = ceil_divide(ceil_divide(c->tile_panels, 2), ROW_PANELS) * ROW_PANELS;
-        else if (c->tile_groups > 1)
+        if (across && (is_wide || !down || !b_packed))
+            c->tile_panels = half_panels(c->tile_panels);
+        else if (down)
             c->tile_groups = ceil_divide(c->tile_groups, 2);
         else
-            c->tile_panels = ceil_divide(ceil_divide(c->tile_panels, 2), ROW_PANELS) * ROW_PANELS;
+            return;
     }
 }
 
@@ -68,7 +77,7 @@ static evl_product_cut cut(size_t m, size_t n, size_t k, size_t times, int b_pac
     c.block_k = groups == 1 && b_packed ? (k ? k : 1) : even(k, BLOCK_K);
     c.tile_groups = groups ? (b_packed ? even(groups, ceil_divide(TILE_ROWS, c.rows)) : groups) : 1;
     c.tile_panels = panels ? (b_packed ? panels : even(panels, fill_panels)) : 1;
-    cut_tiles(&c, groups, panels, times, c.work);
+    cut_tiles(&c, groups, panels, times, b_packed);
     c.n_down = ceil_divide(groups, c.tile_groups);
     c.n_across = ceil_divide(panels, c.tile_panels);
     c.scratch = b_packed ? 0 : least(c.tile_panels, panels) * COLUMNS * c.block_k;

@@ -2,6 +2,7 @@
 ** packed by each tile. */
 #include "kernels/kernels.h"
 #include "ops/matmul.h"
+#include "ops/operands.h"
 
 typedef struct plan {
     evl_matmul shape;
@@ -49,15 +50,12 @@ static EvalStatus pack_constant(evl_prepare *p, plan *x)
     if (!evl_size_multiply(x->panels, how.n_matrices, &n) ||
         !evl_size_multiply(n, sizeof(real), &bytes) || (x->panels == 0 && s->k && s->n))
         return evl_no_memory(p->ctx);
-    /* One constant may be seen in several shapes, so they are part of the key. */
-    if (s->k >> 31 || s->n >> 31)
-        return evl_fail(p->ctx, EVAL_ERR_LIMIT,
-                        "a matrix of %zu x %zu, expected less than 2147483648 rows and columns",
-                        s->k, s->n);
-    uint64_t variant = (uint64_t)s->k << 32 | (uint64_t)s->n << 1 | (s->b_column != 1);
+    const char *kind = evl_prepare_kind(p, "gemm panels", s->k, s->n, how.n_matrices);
+    if (!kind)
+        return evl_no_memory(p->ctx);
     const void *block;
     EvalStatus st =
-        evl_prepare_block(p, 1, "gemm panels", variant, bytes ? bytes : 1, pack, &how, &block);
+        evl_prepare_block(p, 1, kind, s->b_column != 1, bytes ? bytes : 1, pack, &how, &block);
     if (st == EVAL_OK)
         x->product.panels = block;
     return st;

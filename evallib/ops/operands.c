@@ -1,5 +1,6 @@
 /* Checks of operands that several families share. */
 #include "ops/operands.h"
+#include <stdio.h>
 
 static bool fits(EvalType a, EvalType b)
 {
@@ -46,4 +47,13 @@ int64_t evl_infer_dim_of(const evl_infer *infer, size_t input, int32_t i)
 {
     const evl_tensor *t = evl_use_in(&infer->use, input);
     return t && i >= 0 && i < t->shape.rank ? t->shape.dim[i] : EVL_UNKNOWN_DIM;
+}
+
+const char *evl_prepare_kind(const evl_prepare *p, const char *name, size_t a, size_t b, size_t c)
+{
+    enum { LONGEST = 96 };
+    char *text = evl_arena_take(p->arena, LONGEST);
+    if (text)
+        snprintf(text, LONGEST, "%s %zu %zu %zu", name, a, b, c);
+    return text;
 }

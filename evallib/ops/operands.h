@@ -18,4 +18,8 @@ EVL_MUST_USE EvalStatus evl_infer_rank(const evl_infer *, size_t input, int32_t 
 
 /* Dimension i of an input, unknown when its rank is. */
 int64_t evl_infer_dim_of(const evl_infer *, size_t input, int32_t i);
+
+/* The `kind` of a block packed for these sizes: one constant may be seen in several
+** shapes, so they are part of its key. NULL: no memory. */
+const char *evl_prepare_kind(const evl_prepare *, const char *name, size_t a, size_t b, size_t c);
 #endif
