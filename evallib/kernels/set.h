@@ -9,5 +9,6 @@
 extern const evl_loops SET(evl_loops);
 extern const evl_gemm_kernels SET(evl_gemm_kernels);
 extern const evl_product_kernels SET(evl_product_kernels);
+extern const evl_conv_kernels SET(evl_conv_kernels);
 extern const evl_kernels SET(evl_kernels);
 #endif

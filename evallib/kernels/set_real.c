@@ -8,4 +8,5 @@ const evl_kernels SET(evl_kernels) = {
     .loops = &SET(evl_loops),
     .gemm = &SET(evl_gemm_kernels),
     .product = &SET(evl_product_kernels),
+    .conv = &SET(evl_conv_kernels),
 };
