@@ -4,15 +4,18 @@
 #include "ops/ops.h"
 #include "ops/reduction.h"
 
-/* Which axes go; axes->known is EVL_UNKNOWN while that depends on data not there yet. */
+/* Which axes go; axes->known is EVL_UNKNOWN while that depends on data not there yet: as
+** many axes as the rank are all of them, whichever comes first. */
 static EvalStatus axes_to_reduce(evl_context *ctx, const evl_use *use, int32_t rank,
                                  bool is_reduced[EVAL_MAX_RANK], evl_axes *axes)
 {
     EvalStatus st = evl_axes_of(ctx, use, "axes", 1, rank, axes);
-    if (st != EVAL_OK || axes->known == EVL_UNKNOWN)
+    bool is_each = axes->known == EVL_UNKNOWN && rank > 0 && axes->n == (size_t)rank;
+    if (st != EVAL_OK || (axes->known == EVL_UNKNOWN && !is_each))
         return st;
-    bool is_empty = axes->known == EVL_ABSENT || axes->n == 0;
-    bool is_all = is_empty && !evl_node_int(use->node, "noop_with_empty_axes", 0);
+    bool is_empty = axes->known == EVL_ABSENT || axes->n == 0 || is_each;
+    bool is_all = is_each || (is_empty && !evl_node_int(use->node, "noop_with_empty_axes", 0));
+    axes->known = EVL_KNOWN;
     for (int32_t d = 0; d < EVAL_MAX_RANK; d++)
         is_reduced[d] = is_all;
     for (size_t i = 0; !is_empty && i < axes->n; i++)
