@@ -149,4 +149,5 @@ static void norm_2(evl_axis_lines at, const void *x, void *y, const evl_number *
 evl_axis_loop *const SET(evl_axis_loops)[EVL_N_AXIS] = {
     [EVL_SOFTMAX] = softmax, [EVL_LOG_SOFTMAX] = log_softmax, [EVL_HARDMAX] = hardmax,
     [EVL_NORM_1] = norm_1,   [EVL_NORM_2] = norm_2,           [EVL_CUM_SUM] = cum_sum,
+    [EVL_CUM_PROD] = cum_prod,
 };

@@ -11,5 +11,6 @@ extern evl_compare_loop *const ELEM(evl_compare_loops)[EVL_N_COMPARE];
 extern evl_reduce_loop *const ELEM(evl_reduce_loops)[EVL_N_REDUCE];
 extern evl_axis_loop *const ELEM(evl_axis_loops)[EVL_N_AXIS];
 evl_arg_loop ELEM(evl_arg_lines);
+evl_top_loop ELEM(evl_top_lines);
 evl_select_loop ELEM(evl_select);
 #endif

@@ -125,21 +125,30 @@ static inline void reduce_min(evl_axis_lines at, const void *x, void *y)
     fold(at, x, y, min_rule);
 }
 
-/* Running sums along each line: p[0] leaves the element itself out, p[1] goes backwards. */
-static inline void cum_sum(evl_axis_lines at, const void *from, void *to, const evl_number *p)
+/* Running results along each line: p[0] leaves the element itself out, p[1] goes backwards. */
+static inline void running(evl_axis_lines at, const item *x, item *y, const evl_number *p,
+                           fold_rule rule)
 {
-    const item *x = from;
-    item *y = to;
     bool is_exclusive = p[0] != 0, is_reverse = p[1] != 0;
     for (size_t j = 0; j < at.inner; j++) {
-        item sum = 0;
+        item so_far = rule.start;
         for (size_t i = 0; i < at.n; i++) {
             size_t k = (is_reverse ? at.n - 1 - i : i) * at.stride + j;
-            item before = sum;
-            sum = item_add(sum, x[k]);
-            y[k] = is_exclusive ? before : sum;
+            item before = so_far;
+            so_far = rule.join(so_far, x[k]);
+            y[k] = is_exclusive ? before : so_far;
         }
     }
+}
+
+static inline void cum_sum(evl_axis_lines at, const void *x, void *y, const evl_number *p)
+{
+    running(at, x, y, p, sum_rule);
+}
+
+static inline void cum_prod(evl_axis_lines at, const void *x, void *y, const evl_number *p)
+{
+    running(at, x, y, p, product_rule);
 }
 
 /* x takes the place of the best so far; a NaN does at once, and keeps it. */

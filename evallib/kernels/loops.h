@@ -47,7 +47,7 @@ typedef enum evl_reduce_kind {
 typedef enum evl_axis_kind {
     EVL_SOFTMAX, EVL_LOG_SOFTMAX, EVL_HARDMAX,
     EVL_NORM_1, EVL_NORM_2,         /* x over its norm along the axis */
-    EVL_CUM_SUM,                    /* p: not 0 when exclusive, when reversed */
+    EVL_CUM_SUM, EVL_CUM_PROD,      /* p: not 0 when exclusive, when reversed */
     EVL_N_AXIS
 } evl_axis_kind;
 
@@ -69,6 +69,15 @@ typedef void evl_reduce_loop(evl_axis_lines, const void *x, void *y);
 /* y[j] = the i of the largest (or least, when `least`) element of line j; of equal ones the
 ** first, or the last when `last`; a NaN wins. n > 0. */
 typedef void evl_arg_loop(evl_axis_lines, const void *x, bool least, bool last, int64_t *y);
+/* The k elements of each line that go first, sorted: the largest, or the least; of equal ones
+** the first. k <= n. Results lie as x does: values[i * stride + j], i < k. */
+typedef struct evl_top {
+    size_t k;
+    bool least;
+    void *values;
+    int64_t *index;
+} evl_top;
+typedef void evl_top_loop(evl_axis_lines, const void *x, evl_top *);
 /* Each line of y from the same line of x, which lie alike. x may be y. */
 typedef void evl_axis_loop(evl_axis_lines, const void *x, void *y, const evl_number *p);
 
@@ -117,6 +126,7 @@ typedef struct evl_loops {
     evl_reduce_loop *const *reduce;   /* [EVL_N_REDUCE] */
     evl_axis_loop *const *axis;       /* [EVL_N_AXIS] */
     evl_arg_loop *arg;
+    evl_top_loop *top;
     evl_normalize_loop *normalize;
     evl_channels_loop *channels;
     evl_window_loop *local_response;

@@ -8,5 +8,6 @@ const evl_loops ELEM(evl_loops) = {
     .reduce = ELEM(evl_reduce_loops),
     .axis = ELEM(evl_axis_loops),
     .arg = ELEM(evl_arg_lines),
+    .top = ELEM(evl_top_lines),
     .select = ELEM(evl_select),
 };

@@ -8,6 +8,7 @@ const evl_loops SET(evl_loops) = {
     .reduce = SET(evl_reduce_loops),
     .axis = SET(evl_axis_loops),
     .arg = SET(evl_arg_lines),
+    .top = SET(evl_top_lines),
     .normalize = SET(evl_normalize_row),
     .channels = SET(evl_normalize_channels),
     .local_response = SET(evl_local_response),

@@ -13,6 +13,7 @@ evl_unary_loop SET(evl_sin_loop), SET(evl_cos_loop), SET(evl_tan_loop), SET(evl_
     SET(evl_acos_loop), SET(evl_atan_loop), SET(evl_sinh_loop), SET(evl_cosh_loop),
     SET(evl_asinh_loop), SET(evl_acosh_loop), SET(evl_atanh_loop);
 evl_arg_loop SET(evl_arg_lines);
+evl_top_loop SET(evl_top_lines);
 evl_normalize_loop SET(evl_normalize_row);
 evl_channels_loop SET(evl_normalize_channels);
 evl_window_loop SET(evl_local_response);

@@ -2,6 +2,7 @@
 ** cut off towards zero. */
 #include "kernels/elem_loops.h"
 #include "kernels/folds.h"
+#include "kernels/top.h"
 #include <math.h>
 
 static inline item enter_abs(item x, item shift)
@@ -76,9 +77,15 @@ evl_reduce_loop *const ELEM(evl_reduce_loops)[EVL_N_REDUCE] = {
 
 evl_axis_loop *const ELEM(evl_axis_loops)[EVL_N_AXIS] = {
     [EVL_CUM_SUM] = cum_sum,
+    [EVL_CUM_PROD] = cum_prod,
 };
 
 void ELEM(evl_arg_lines)(evl_axis_lines at, const void *x, bool least, bool last, int64_t *y)
 {
     arg(at, x, least, last, y);
+}
+
+void ELEM(evl_top_lines)(evl_axis_lines at, const void *x, evl_top *how)
+{
+    top(at, x, how);
 }

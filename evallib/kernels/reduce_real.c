@@ -3,6 +3,7 @@
 #include "kernels/real_items.h"
 #include "kernels/folds.h"
 #include "kernels/functions.h"
+#include "kernels/top.h"
 
 static inline real enter_abs(real x, real shift)
 {
@@ -81,4 +82,9 @@ evl_reduce_loop *const SET(evl_reduce_loops)[EVL_N_REDUCE] = {
 void SET(evl_arg_lines)(evl_axis_lines at, const void *x, bool least, bool last, int64_t *y)
 {
     arg(at, x, least, last, y);
+}
+
+void SET(evl_top_lines)(evl_axis_lines at, const void *x, evl_top *how)
+{
+    top(at, x, how);
 }

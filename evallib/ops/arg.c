@@ -1,5 +1,5 @@
 /* Along one axis: where the largest or least element is (ArgMax, ArgMin), and running sums
-** (CumSum). */
+** and products (CumSum, CumProd). */
 #include "ops/elementwise.h"
 #include "ops/lines.h"
 #include "ops/ops.h"
@@ -74,21 +74,11 @@ static EvalStatus prepare_arg(evl_prepare *p)
 
 static const evl_impl arg_impl = { prepare_arg, run_arg };
 
-/* --- CumSum: the axis is an input, perhaps known in the run only --- */
+/* --- CumSum, CumProd: the axis is an input, perhaps known in the run only --- */
 
-static EvalStatus prepare_cum_sum(evl_prepare *p)
-{
-    evl_axis_step *s = evl_arena_take(p->arena, sizeof *s);
-    if (!s)
-        return evl_no_memory(p->ctx);
-    s->loop = evl_loops_of(p, 0)->axis[EVL_CUM_SUM];
-    s->p[0] = (evl_number)evl_node_int(p->use.node, "exclusive", 0);
-    s->p[1] = (evl_number)evl_node_int(p->use.node, "reverse", 0);
-    p->state = s;
-    return s->loop ? EVAL_OK : evl_no_arithmetic(p->ctx, p->use.in[0]->type);
-}
+static EvalStatus prepare_running(evl_prepare *);
 
-static EvalStatus run_cum_sum(const evl_call *call)
+static EvalStatus run_running(const evl_call *call)
 {
     evl_axis_step step = *(const evl_axis_step *)call->state;
     const evl_shape *shape = &call->in[0]->shape;
@@ -103,7 +93,7 @@ static EvalStatus run_cum_sum(const evl_call *call)
     return EVAL_OK;
 }
 
-static const evl_impl cum_sum = { prepare_cum_sum, run_cum_sum };
+static const evl_impl running = { prepare_running, run_running };
 
 /* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
 /* clang-format off */
@@ -117,8 +107,30 @@ const evl_op evl_op_arg_min = {
 };
 static const evl_op op_cum_sum = {
     "CumSum", NULL, 2, 2, 1, 1, 0, 0, evl_infer_same,
-    { &cum_sum, &cum_sum }, &cum_sum, NULL
+    { &running, &running }, &running, NULL
+};
+static const evl_op op_cum_prod = {
+    "CumProd", NULL, 2, 2, 1, 1, 0, 0, evl_infer_same,
+    { &running, &running }, &running, NULL
 };
 /* clang-format on */
 
-const evl_op *const evl_ops_arg[] = { &evl_op_arg_max, &evl_op_arg_min, &op_cum_sum, NULL };
+static const evl_op_kind kinds[] = {
+    { &op_cum_sum, EVL_CUM_SUM },
+    { &op_cum_prod, EVL_CUM_PROD },
+};
+
+static EvalStatus prepare_running(evl_prepare *p)
+{
+    evl_axis_step *s = evl_arena_take(p->arena, sizeof *s);
+    if (!s)
+        return evl_no_memory(p->ctx);
+    s->loop = evl_loops_of(p, 0)->axis[evl_kind_of(kinds, p->use.node->op)];
+    s->p[0] = (evl_number)evl_node_int(p->use.node, "exclusive", 0);
+    s->p[1] = (evl_number)evl_node_int(p->use.node, "reverse", 0);
+    p->state = s;
+    return s->loop ? EVAL_OK : evl_no_arithmetic(p->ctx, p->use.in[0]->type);
+}
+
+const evl_op *const evl_ops_arg[] = { &evl_op_arg_max, &evl_op_arg_min, &op_cum_sum, &op_cum_prod,
+                                      NULL };

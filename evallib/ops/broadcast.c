@@ -2,6 +2,7 @@
 #include "ops/broadcast.h"
 #include "ops/elementwise.h"
 #include "ops/operands.h"
+#include "ops/ops.h"
 #include <string.h>
 
 /* The step of each input along dimension d of the output, from its own contiguous steps. */
@@ -114,7 +115,7 @@ void evl_broadcast_for(const evl_broadcast *b, evl_pool *pool, evl_broadcast_wor
 static bool is_placed(const evl_use *use, int64_t *axis)
 {
     const evl_shape *a = &use->in[0]->shape, *b = &use->in[1]->shape;
-    bool is_prelu = strcmp(use->node->op->name, "PRelu") == 0;
+    bool is_prelu = use->node->op == &evl_op_prelu;
     if (use->node->version >= 7 || a->rank < 0 || b->rank < 0 || b->rank > a->rank)
         return false;
     if (!is_prelu && !evl_node_int(use->node, "broadcast", 0))

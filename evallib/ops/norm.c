@@ -32,6 +32,12 @@ static EvalStatus check_count(evl_context *ctx, const evl_use *use, size_t input
                     count_of(t), n);
 }
 
+/* Of several outputs a file may leave out the first. */
+static EvalStatus no_output(evl_context *ctx)
+{
+    return evl_fail(ctx, EVAL_ERR_FORMAT, "output 0 is left out, and needed");
+}
+
 /* All inputs are of one type: the loops read them so. */
 static EvalStatus infer_one(evl_infer *x)
 {
@@ -193,6 +199,8 @@ static EvalStatus prepare_rows(evl_prepare *p, bool is_centred)
     EvalStatus st = axis_of(p->ctx, &p->use, &axis);
     if (st != EVAL_OK)
         return st;
+    if (!p->out[0])
+        return no_output(p->ctx);
     evl_lines lines = evl_lines_from(shape, axis);
     rows_state *s = new_rows(p, lines.outer, lines.n);
     if (!s)
@@ -288,6 +296,8 @@ static EvalStatus prepare_batch(evl_prepare *p)
     bool is_spatial = node->version >= 9 || evl_node_int(node, "spatial", 1) != 0;
     if (!s)
         return evl_no_memory(p->ctx);
+    if (!p->out[0])
+        return no_output(p->ctx);
     if (evl_node_int(node, "training_mode", 0))
         return evl_fail(p->ctx, EVAL_ERR_UNSUPPORTED, "training_mode is not offered");
     if (shape->rank < 1)

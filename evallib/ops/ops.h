@@ -13,7 +13,7 @@ extern const evl_op *const evl_ops_unary[], *const evl_ops_binary[], *const evl_
     *const evl_ops_compare[],
     *const evl_ops_logic[], *const evl_ops_where[], *const evl_ops_cast[], *const evl_ops_activation[],
     *const evl_ops_matmul[], *const evl_ops_conv[], *const evl_ops_pool[], *const evl_ops_norm[], *const evl_ops_norm_axes[],
-    *const evl_ops_softmax[], *const evl_ops_reduce[], *const evl_ops_arg[], *const evl_ops_layout[],
+    *const evl_ops_softmax[], *const evl_ops_reduce[], *const evl_ops_arg[], *const evl_ops_top[], *const evl_ops_layout[],
     *const evl_ops_transpose[], *const evl_ops_join[], *const evl_ops_slice[],
     *const evl_ops_expand[], *const evl_ops_pad[], *const evl_ops_reverse[],
     *const evl_ops_trilu[], *const evl_ops_indexing[], *const evl_ops_select[],

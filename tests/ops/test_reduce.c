@@ -209,6 +209,23 @@ static void running_sums_along_an_axis(void **state)
     check_cases(cases, sizeof cases / sizeof cases[0]);
 }
 
+static void running_products_too(void **state)
+{
+    const double v[] = { 1, 2, 3, 4 }, forward[] = { 1, 2, 6, 24 }, backward[] = { 24, 12, 4, 1 };
+    const int64_t zero = 0;
+    const op_case cases[] = {
+        { .op = "CumProd",
+          .in = { reals(v, 4), scalar(EVAL_INT64, &zero) },
+          .out = { reals(forward, 4) } },
+        { .op = "CumProd",
+          .attributes = { evl_attribute_int("exclusive", 1), evl_attribute_int("reverse", 1) },
+          .in = { reals(v, 4), scalar(EVAL_INT64, &zero) },
+          .out = { reals(backward, 4) } },
+    };
+    (void)state;
+    check_cases(cases, sizeof cases / sizeof cases[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +234,7 @@ int main(void)
         cmocka_unit_test(an_empty_set_has_its_neutral_element),
         cmocka_unit_test(arg_gives_the_index_along_an_axis),
         cmocka_unit_test(running_sums_along_an_axis),
+        cmocka_unit_test(running_products_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
