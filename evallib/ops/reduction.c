@@ -98,15 +98,18 @@ typedef struct pass_arrays {
 static void reduce_part(void *arg, const evl_lines_part *part)
 {
     const pass_arrays *a = arg;
-    a->pass->loop(part->at, a->x + part->x * a->size, a->y + part->y * a->size);
+    char *y = a->y + part->y * a->size;
+    /* a tensor without elements has no place: then y stands for it, and nothing is read */
+    a->pass->loop(part->at, part->at.n ? a->x + part->x * a->size : y, y);
 }
 
 void evl_reduction_apply(const evl_reduction *r, const evl_machine *machine, const void *x,
                          void *scratch, void *y)
 {
     for (size_t i = 0; i < r->n_passes; i++) { /* results become smaller: two places serve all */
-        char *between = (char *)scratch + (i % 2 ? r->second_at : 0);
-        pass_arrays arrays = { &r->pass[i], r->size, x, i + 1 < r->n_passes ? between : y };
+        bool is_last = i + 1 == r->n_passes;
+        char *to = is_last ? y : (char *)scratch + (i % 2 ? r->second_at : 0);
+        pass_arrays arrays = { &r->pass[i], r->size, x, to };
         evl_lines_for(&r->pass[i].lines, machine->pool, reduce_part, &arrays);
         x = arrays.y;
     }
