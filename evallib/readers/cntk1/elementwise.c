@@ -32,7 +32,7 @@ evl_value *evl_cntk1_not_equal(evl_cntk1_maker *k)
 /* Not below -85.1, whatever x is. */
 evl_value *evl_cntk1_safe_log(evl_cntk1_maker *k, evl_value *x)
 {
-    static const double least = 1.1009e-37; /* exp(-85.1) */
+    static const double least = 1.1003721500112727e-37; /* exp(-85.1) */
     return evl_cntk1_call_1(k, "Log", evl_cntk1_call_number(k, "Max", x, least));
 }
 
