@@ -1,5 +1,4 @@
 #include "ops/move.h"
-#include <string.h>
 
 EvalStatus evl_move_prepare(evl_prepare *p, evl_move_make *make)
 {
@@ -28,17 +27,22 @@ EvalStatus evl_move_run(const evl_call *call)
     return EVAL_OK;
 }
 
-void evl_move_all(const evl_tensor *from, const evl_tensor *to)
+void evl_move_all(const evl_machine *machine, const evl_tensor *from, const evl_tensor *to)
 {
-    size_t bytes = evl_shape_count(&from->shape) * evl_type_size(from->type);
-    if (bytes > 0 && from->data != to->data)
-        memcpy(to->data, from->data, bytes);
+    size_t size = evl_type_size(from->type);
+    evl_strided box;
+    if (from->data == to->data)
+        return;
+    evl_strided_begin(&box, size);
+    evl_strided_add(&box, evl_shape_count(&from->shape), (ptrdiff_t)size, (ptrdiff_t)size);
+    evl_strided_ready(&box);
+    evl_strided_copy(&box, machine->pool, from->data, to->data);
 }
 
 EvalStatus evl_move_all_run(const evl_call *call)
 {
     if (call->out[0])
-        evl_move_all(call->in[0], call->out[0]);
+        evl_move_all(call->machine, call->in[0], call->out[0]);
     return EVAL_OK;
 }
 

@@ -22,7 +22,7 @@ void evl_move_apply(const evl_move *, const evl_machine *, const evl_tensor *fro
                     const evl_tensor *to);
 
 /* All elements as they are; nothing when input and output are the same memory. */
-void evl_move_all(const evl_tensor *from, const evl_tensor *to);
+void evl_move_all(const evl_machine *, const evl_tensor *from, const evl_tensor *to);
 EvalStatus evl_move_all_run(const evl_call *); /* input 0 to output 0: of EVL_OP_ALIAS operators */
 extern const evl_impl evl_move_all_impl;
 #endif
