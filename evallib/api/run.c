@@ -124,9 +124,10 @@ static EvalStatus take_input(evl_context *ctx, call *c, const EvalTensor *in, si
         st = check_type(ctx, &in[i], f->value->t.type);
     if (st == EVAL_OK)
         st = take_shape(ctx, c, &in[i], f);
+    if (st != EVAL_OK)
+        return st;
     evl_shape whole = evl_shape_of((size_t)in[i].rank, in[i].dims);
-    if (st == EVAL_OK)
-        st = check_bytes(ctx, &in[i], &whole);
+    st = check_bytes(ctx, &in[i], &whole);
     f->type = in[i].type;
     f->data = in[i].data;
     return st;
