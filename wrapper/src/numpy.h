@@ -1,7 +1,7 @@
 /* numpy.h - CPython and numpy, asked for in the same way by every file.
 **
 ** One table of numpy's functions serves the extension; module.c alone fills it.
-** Built against headers of numpy 2, the result runs under numpy 1.22 and later. */
+** Built against headers of numpy 2, the result runs under numpy 1.24 and later. */
 #ifndef EVL_WRAPPER_NUMPY_H
 #define EVL_WRAPPER_NUMPY_H
 
