@@ -61,7 +61,7 @@ def test_a_parameter_needs_no_input(network):
 @pytest.mark.parametrize("precision, dtype", [("float32", np.float32), ("float64", np.float64)])
 def test_the_articles_network_as_a_model(network, image, precision, dtype):
     with evallib.load(network, precision) as model:
-        for feed in (image, [image, image], np.array([image] * 3, np.uint8)):
+        for feed in ([image], [image, image], np.array([image] * 3, np.uint8)):
             scores = model.run({"features": feed}, ["ol.z"])["ol.z"]
             assert scores.dtype == dtype
             for row in scores.reshape(-1, 10):
