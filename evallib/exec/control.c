@@ -52,6 +52,10 @@ EvalStatus evl_step_if(evl_session *s, evl_context *ctx, size_t i)
     const char *wanted = evl_tensor_i64(condition, 0) ? "then_branch" : "else_branch";
     size_t b = evl_node_body(step->node, 0) == evl_node_graph(step->node, wanted) ? 0 : 1;
     evl_session *child = s->children[i][b];
+    if (!child) {
+        const evl_graph *branch = evl_node_body(step->node, b);
+        return evl_fail(ctx, branch->failure, "%s", branch->failure_text);
+    }
     give_captured(s, &step->bodies[b], child);
     for (size_t j = 0; j < step->node->n_outputs; j++)
         if (step->out[j] != EVL_NO_SLOT && evl_session_has_place(child->plan, j) &&

@@ -34,7 +34,8 @@ static bool bind_children(evl_context *ctx, evl_session *s, const evl_step *step
 {
     *children = evl_arena_take_many(s->arena, step->n_bodies + 1, sizeof **children);
     for (size_t i = 0; *children && i < step->n_bodies; i++)
-        if (!((*children)[i] = new_session(ctx, step->bodies[i].plan, s->arena)))
+        if (step->bodies[i].plan &&
+            !((*children)[i] = new_session(ctx, step->bodies[i].plan, s->arena)))
             return false;
     return *children;
 }

@@ -97,6 +97,8 @@ struct evl_graph {
     evl_metadata *metadata;
     size_t n_metadata, metadata_capacity;
     EvalType real;                /* in a plan's copy: what floating-point types became */
+    EvalStatus failure;           /* of a branch whose shapes contradict: it fails when taken */
+    const char *failure_text;
     size_t n_states;              /* carried from call to call: Delay, Recurrence */
 };
 

@@ -23,6 +23,10 @@ static EvalStatus infer_if(evl_infer *infer)
     if (yes->n_outputs != infer->n_out || no->n_outputs != infer->n_out)
         return evl_fail(infer->ctx, EVAL_ERR_FORMAT, "%zu outputs, and branches with %zu and %zu",
                         infer->n_out, yes->n_outputs, no->n_outputs);
+    if (yes->failure != EVAL_OK && no->failure != EVAL_OK)
+        return evl_fail(infer->ctx, yes->failure, "%s", yes->failure_text);
+    if (yes->failure != EVAL_OK || no->failure != EVAL_OK)
+        yes = no = yes->failure != EVAL_OK ? no : yes; /* what the other gives, if any */
     for (size_t i = 0; i < infer->n_out; i++) {
         const evl_tensor *a = &evl_value_final(yes->outputs[i])->t;
         infer->out[i] = (evl_tensor){ .type = a->type, .shape = a->shape };

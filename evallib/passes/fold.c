@@ -218,11 +218,23 @@ static EvalStatus inline_branch(folder *f, evl_node *node, evl_graph *branch, ev
     return st;
 }
 
+/* A branch that the data at hand never takes may contradict their shapes. */
+static EvalStatus sweep_body(folder *f, const evl_node *node, evl_graph *body)
+{
+    const evl_error *error = &f->ctx->error;
+    EvalStatus st = sweep(f, body);
+    if (st == EVAL_OK || st == EVAL_ERR_MEMORY || node->op != &evl_op_if)
+        return st;
+    body->failure = st;
+    body->failure_text = evl_arena_text(body->arena, error->text, error->n);
+    return body->failure_text ? EVAL_OK : evl_no_memory(f->ctx);
+}
+
 static EvalStatus sweep_bodies(folder *f, evl_node *node)
 {
     EvalStatus st = EVAL_OK;
     for (size_t b = 0; evl_node_body(node, b) && st == EVAL_OK; b++)
-        st = sweep(f, evl_node_body(node, b));
+        st = sweep_body(f, node, evl_node_body(node, b));
     return st == EVAL_OK ? evl_infer_node(f->ctx, node) : st;
 }
 

@@ -114,6 +114,8 @@ static EvalStatus build_body(builder *outer, evl_step *s, evl_graph *body, evl_b
     builder b = { outer->ctx, p, 0 };
     if (!p)
         return evl_no_memory(outer->ctx);
+    if (body->failure != EVAL_OK)
+        return EVAL_OK; /* no plan: the step fails when it takes this branch */
     *p = (evl_plan){ .memory = outer->plan->memory, .arena = outer->plan->arena,
                      .machine = outer->plan->machine, .store = outer->plan->store };
     EvalStatus st = evl_node_captures(outer->ctx, p->arena, s->node, &captured, &n);

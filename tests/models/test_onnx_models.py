@@ -13,9 +13,6 @@ MODELS = ROOT.parent / "shared" / "models"
 # Float32 evaluations themselves are this many times the usual bound off there (README of the models).
 WIDER = {"basic_pitch": 50, "ppocr_v4_det": 5}
 
-# Not right yet: an If whose branches differ in rank (16 kHz) is merged wrong.
-FAILING = {"silero_vad_v6-data_0", "silero_vad_v6-data_1"}
-
 # Integer arithmetic and ai.onnx.ml come with a later version, Paddle's format too.
 LATER = {"digits_cnn_qdq", "mnist_int8", "digits_forest", "digits_logreg", "tree_classifier",
          "voting_classifier"}
@@ -28,8 +25,7 @@ def cases():
         if (folder / "model.onnx").is_file() and folder.name not in LATER:
             for data in sorted(folder.glob("data_*")):
                 name = f"{folder.name}-{data.name}"
-                marks = pytest.mark.xfail(strict=True) if name in FAILING else ()
-                yield pytest.param(folder, data, id=name, marks=marks)
+                yield pytest.param(folder, data, id=name)
 
 
 def load(data, entry):
