@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing, builds in every way, runs every test.
+# Installs what is missing, builds, runs the tests; further stages by name.
 #
 #     sh tests/run.sh                 the stages that pass; on a bare Debian machine as root, or with sudo
 #     sh tests/run.sh gcc lint        these stages alone
