@@ -3,7 +3,7 @@
 **
 ** Only additions, multiplications, divisions and selections, each rounded once
 ** (-ffp-contract=off), so every instruction set and compiler gives the same bits.
-** Within 2 units in the last place, denormal results too; NaN gives NaN. */
+** Within 2 units in the last place, denormal results too; NaN gives NaN, of either sign. */
 #ifndef EVL_KERNELS_FUNCTIONS_H
 #define EVL_KERNELS_FUNCTIONS_H
 #include "kernels/coefficients.h"

@@ -17,9 +17,9 @@ static void fill(uint64_t seed)
         x[i] = any_real(&seed, i);
 }
 
-static size_t size_of_result(int kind)
+static bool gives_bytes(int kind)
 {
-    return kind == EVL_IS_NAN || kind == EVL_IS_INF ? 1 : sizeof(real);
+    return kind == EVL_IS_NAN || kind == EVL_IS_INF;
 }
 
 static void every_set_gives_the_same_bits(void **state)
@@ -40,7 +40,10 @@ static void every_set_gives_the_same_bits(void **state)
                 base_loops()->unary[kind](sizes[s], x, expected, parameters);
                 set->loops->unary[kind](sizes[s], x + 1, y + 1, parameters); /* another alignment */
                 base_loops()->unary[kind](sizes[s], x + 1, expected + 1, parameters);
-                assert_memory_equal(y + 1, expected + 1, sizes[s] * size_of_result(kind));
+                if (gives_bytes(kind))
+                    assert_memory_equal(y + 1, expected + 1, sizes[s]);
+                else
+                    assert_same_reals(y + 1, expected + 1, sizes[s]);
             }
 }
 
@@ -50,12 +53,12 @@ static void the_output_may_be_the_input(void **state)
     (void)state;
     for (size_t at = 0; (set = next_set(&at)) != NULL;)
         for (int kind = 0; kind < EVL_N_UNARY; kind++) {
-            if (!set->loops->unary[kind] || size_of_result(kind) == 1)
+            if (!set->loops->unary[kind] || gives_bytes(kind))
                 continue;
             fill(8);
             set->loops->unary[kind](N, x, y, parameters);
             set->loops->unary[kind](N, x, x, parameters);
-            assert_memory_equal(x, y, N * sizeof(real));
+            assert_same_reals(x, y, N);
         }
 }
 
