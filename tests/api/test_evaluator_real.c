@@ -463,9 +463,14 @@ static void errno_and_the_rounding_mode_are_left_as_found(void **state)
     assert_int_equal(errno, 1234);
     m->vtbl->CreateNetwork(m, description("missing", ""));
     assert_int_equal(errno, 1234);
+    m->vtbl->Destroy(m);
+    assert_memory_equal(x, y, sizeof x);
+    m = load("digits/digits.dnn", "numCPUThreads=3"); /* threads begin with their maker's mode */
+    evaluate(m, 1, image, y);
+    m->vtbl->Destroy(m);
+    assert_int_equal(fegetround(), FE_UPWARD);
     fesetround(FE_TONEAREST);
     assert_memory_equal(x, y, sizeof x);
-    m->vtbl->Destroy(m);
 }
 
 static void a_german_locale_changes_nothing(void **state)
