@@ -16,7 +16,7 @@ stages="gcc python" # those that are known to pass; the others by name, or all o
 [ $# -gt 0 ] && stages="$*"
 
 packages="gcc g++ clang clang-tidy cmake ninja-build pkg-config libcmocka-dev libopenblas0-serial \
-valgrind universal-ctags cppcheck gcovr python3 python3-venv python3-dev util-linux"
+valgrind universal-ctags cppcheck gcovr python3 python3-venv python3-dev util-linux locales"
 python_packages="numpy onnx pytest pillow"
 
 # --- what is missing -------------------------------------------------------------------
@@ -27,18 +27,31 @@ missing_packages() {
     done
 }
 
-stage_setup() {
-    missing=$(missing_packages)
-    [ -n "$missing" ] || return 0
-    echo "installing: $missing"
+has_german() {
+    locale -a 2>/dev/null | grep -qix 'de_DE.utf-\?8'
+}
+
+install_missing() { # packages
     sudo=
     [ "$(id -u)" -eq 0 ] || sudo=sudo
+    echo "missing: $* $(has_german || echo the locale de_DE.UTF-8)"
     if [ -n "$sudo" ] && ! command -v sudo >/dev/null; then
-        echo "not root, and no sudo: install these first: $missing"
-        return 1
+        echo "not root, and no sudo: this has to be done first"
+        [ $# -eq 0 ]
+        return
     fi
-    $sudo apt-get -qq update &&
-        $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $missing
+    if [ $# -gt 0 ]; then
+        $sudo apt-get -qq update || return 1
+        $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" || return 1
+    fi
+    has_german || $sudo localedef -i de_DE -f UTF-8 de_DE.UTF-8
+}
+
+# Tests that need a decimal comma are skipped where no locale has one.
+stage_setup() {
+    missing=$(missing_packages)
+    # shellcheck disable=SC2086
+    { [ -z "$missing" ] && has_german; } || install_missing $missing
 }
 
 # --- building and testing ----------------------------------------------------------------
