@@ -1,6 +1,6 @@
 /* gemm.h - products of matrices: what MatMul, convolution and recurrence stand on.
 **
-** C = alpha * A B + add[0] + add[1], for one block of k. B comes in panels: `columns`
+** C = f(alpha * A B + add[0] + add[1]), for one block of k. B comes in panels: `columns`
 ** of its columns side by side, for each k in turn ([panel][k][columns], the last
 ** panel filled up with zeros), so that the inner loop reads it from end to end. A is
 ** read where it lies, element (i, p) at a[i * a_row + p * a_step]; or in groups of
@@ -10,14 +10,7 @@
 ** depend on the blocks of k alone. */
 #ifndef EVL_KERNELS_GEMM_H
 #define EVL_KERNELS_GEMM_H
-#include "real.h"
-#include <stddef.h>
-
-/* What is added: element (i, j) is data[i * row + j * column], column 0 or 1. */
-typedef struct evl_gemm_add {
-    const real *data; /* NULL: nothing */
-    size_t row, column;
-} evl_gemm_add;
+#include "kernels/epilogue.h"
 
 typedef struct evl_gemm_block {
     size_t m, n, k;
@@ -28,8 +21,7 @@ typedef struct evl_gemm_block {
     size_t b_panel; /* from one panel to the next */
     real *c;        /* may be what is added */
     size_t c_row;
-    real alpha;
-    evl_gemm_add add[2];
+    evl_epilogue epilogue;
 } evl_gemm_block;
 
 /* A matrix anywhere: element (i, j) is data[i * row + j * column]. */

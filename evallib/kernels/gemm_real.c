@@ -5,8 +5,8 @@
 ** the number constant, the sums stay in registers. The inner loops count to a constant
 ** and ask `i < rows` because clang, which unrolls before it inlines, would otherwise
 ** keep the sums in memory (5 times slower). */
+#include "kernels/finish.h"
 #include "kernels/set.h"
-#include "kernels/vector.h"
 
 enum { COLUMNS = 2 * LANES, ROW_PANELS = 4 };
 
@@ -128,31 +128,16 @@ static void edge_tile(const operands *o, size_t rows, real *sums)
     }
 }
 
-static void add_row(size_t n, const evl_gemm_add *add, size_t i, size_t j, real *y)
-{
-    if (!add->data)
-        return;
-    const real *from = add->data + i * add->row + j * add->column;
-    if (add->column)
-        for (size_t x = 0; x < n; x++)
-            y[x] += from[x];
-    else
-        for (size_t x = 0; x < n; x++)
-            y[x] += *from;
-}
-
 /* From the sums to C; inlined once for the full width, once for edges. */
 static inline __attribute__((always_inline)) void store(const evl_gemm_block *g, size_t i, size_t j,
                                                         size_t rows, size_t columns, real *sums)
 {
+    const evl_activation *f = &g->epilogue.activation;
     real *c = g->c + i * g->c_row + j;
     for (size_t r = 0; r < rows; r++, sums += COLUMNS, c += g->c_row) {
-        for (size_t x = 0; x < columns; x++)
-            sums[x] *= g->alpha;
-        add_row(columns, &g->add[0], i + r, j, sums);
-        add_row(columns, &g->add[1], i + r, j, sums);
-        for (size_t x = 0; x < columns; x++)
-            c[x] = sums[x];
+        evl_finish_row(&g->epilogue, i + r, j, columns, sums, c);
+        if (f->loop)
+            f->loop(columns, c, c, f->parameters);
     }
 }
 

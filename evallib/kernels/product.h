@@ -27,10 +27,7 @@ typedef struct evl_product {
     const void *fill_arg;
     real *c;
     size_t c_row;
-    real alpha;
-    evl_gemm_add add[2];
-    evl_unary_loop *activation; /* NULL: none */
-    const double *parameters;
+    evl_epilogue epilogue;
 } evl_product;
 
 typedef struct evl_product_cut {

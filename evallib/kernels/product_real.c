@@ -146,40 +146,35 @@ static void take_panels(const evl_product *p, const place *at, size_t k, evl_gem
     SET(evl_gemm_kernels).pack_panels(block->k, at->n, b, block->b_panel, scratch);
 }
 
-static evl_gemm_add add_at(const evl_gemm_add *add, const place *at)
+static void move_addend(evl_addend *add, const place *at)
 {
-    evl_gemm_add moved = *add;
-    if (moved.data)
-        moved.data += at->i * add->row + at->j * add->column;
-    return moved;
+    if (add->data)
+        add->data += at->i * add->row + at->j * add->column;
 }
 
-static void activate(const evl_product *p, const place *at, real *c)
-{
-    for (size_t i = 0; i < at->m; i++, c += p->c_row)
-        p->activation(at->n, c, c, p->parameters);
-}
-
-/* Blocks of k after the first add to what the ones before left in C. */
+/* Blocks of k after the first add to what the ones before left in C; the last has the
+** activation. */
 static void tile(const evl_product *p, const evl_product_cut *c, size_t index, real *scratch)
 {
     place at = place_of(p, c, index);
-    evl_gemm_block block = { .m = at.m, .n = at.n, .c_row = p->c_row, .alpha = p->alpha };
+    evl_gemm_block block = { .m = at.m, .n = at.n, .c_row = p->c_row, .epilogue = p->epilogue };
+    evl_epilogue *e = &block.epilogue;
     block.c = p->c + at.i * p->c_row + at.j;
-    block.add[0] = add_at(&p->add[0], &at);
-    block.add[1] = add_at(&p->add[1], &at);
+    move_addend(&e->add[0], &at);
+    move_addend(&e->add[1], &at);
+    e->activation = (evl_activation){ 0 };
     size_t k = 0;
     do {
         block.k = least(c->block_k, p->k - k);
         take_rows(p, c, &at, k, &block);
         take_panels(p, &at, k, &block, scratch);
-        SET(evl_gemm_kernels).block(&block);
-        block.add[0] = (evl_gemm_add){ block.c, p->c_row, 1 };
-        block.add[1] = (evl_gemm_add){ NULL, 0, 0 };
         k += block.k;
+        if (k == p->k)
+            e->activation = p->epilogue.activation;
+        SET(evl_gemm_kernels).block(&block);
+        e->add[0] = (evl_addend){ block.c, p->c_row, 1 };
+        e->add[1] = (evl_addend){ NULL, 0, 0 };
     } while (k < p->k);
-    if (p->activation)
-        activate(p, &at, block.c);
 }
 
 const evl_product_kernels SET(evl_product_kernels) = {

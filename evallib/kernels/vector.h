@@ -30,4 +30,18 @@ static inline void vec_store(real *y, vec v)
 {
     *(vec *)y = v;
 }
+
+/* x in every element: x - 0 is x, also for x = -0. */
+static inline vec vec_all(real x)
+{
+    return x - (vec){ 0 };
+}
+
+/* What comparing vectors gives: all bits of an element set, or none. */
+typedef __typeof__((vec){ 0 } < (vec){ 0 }) vec_mask;
+
+static inline vec vec_select(vec_mask which, vec yes, vec no)
+{
+    return (vec)((which & (vec_mask)yes) | (~which & (vec_mask)no));
+}
 #endif

@@ -159,7 +159,7 @@ static EvalStatus prepare_product(evl_prepare *p, plan *x)
                                 .n = c->out_plane,
                                 .k = c->in_channels * c->kernel,
                                 .c_row = c->out_plane,
-                                .alpha = 1 };
+                                .epilogue.alpha = 1 };
     x->cut = k->cut(x->product.m, x->product.n, x->product.k, c->batch * c->groups, false);
     x->rows_size = k->rows_size(&x->cut, x->product.m, x->product.k);
     x->scratch = x->cut.scratch;
@@ -198,7 +198,7 @@ static void product_tile(const running *r, size_t index, size_t tile, size_t lan
     p.fill_arg = &input;
     p.c = r->out + index * p.m * p.n;
     if (r->bias)
-        p.add[0] = (evl_gemm_add){ r->bias + group * p.m, 1, 0 };
+        p.epilogue.add[0] = (evl_addend){ r->bias + group * p.m, 1, 0 };
     r->k->product->tile(&p, &x->cut, tile, r->scratch + lane * x->scratch);
 }
 

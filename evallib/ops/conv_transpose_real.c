@@ -96,7 +96,7 @@ static EvalStatus prepare(evl_prepare *p)
                                 .n = c->in_plane,
                                 .k = c->in_channels,
                                 .c_row = c->in_plane,
-                                .alpha = 1 };
+                                .epilogue.alpha = 1 };
     x->cut =
         k->cut(x->product.m, x->product.n, x->product.k, x->pieces * c->groups * c->batch, false);
     x->rows_size = k->rows_size(&x->cut, x->product.m, x->product.k);

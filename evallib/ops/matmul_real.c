@@ -98,7 +98,7 @@ static EvalStatus prepare_matmul(evl_prepare *p)
     if (!x)
         return evl_no_memory(p->ctx);
     x->shape = evl_matmul_of(&p->use);
-    x->product.alpha = 1;
+    x->product.epilogue.alpha = 1;
     return plan_product(p, x);
 }
 
@@ -144,7 +144,7 @@ static EvalStatus prepare_gemm(evl_prepare *p)
     if (!x)
         return evl_no_memory(p->ctx);
     x->shape = evl_gemm_of(&p->use);
-    x->product.alpha = (real)evl_node_number(p->use.node, "alpha", 1);
+    x->product.epilogue.alpha = (real)evl_node_number(p->use.node, "alpha", 1);
     x->beta = (real)evl_node_number(p->use.node, "beta", 1);
     EvalStatus st = prepare_addend(p, x);
     return st == EVAL_OK ? plan_product(p, x) : st;
@@ -224,7 +224,7 @@ static EvalStatus run_gemm(const evl_call *call)
     } else if (!add && call->n_in > 2 && call->in[2] && x->beta != 0) {
         add = call->in[2]->data;
     }
-    r.product.add[0] = (evl_gemm_add){ add, x->addend.row, x->addend.column };
+    r.product.epilogue.add[0] = (evl_addend){ add, x->addend.row, x->addend.column };
     run_all(call, &r);
     return EVAL_OK;
 }

@@ -151,7 +151,8 @@ static void multiply(const running *r, const factor *f, size_t input, size_t fir
     const real *b = r->call->in[input]->data;
     tiles t = { .k = r->k, .cut = &f->cut, .lanes = r->lanes, .lane = r->x->lane };
     t.product = (evl_product){ .m = m, .n = f->n, .k = f->k, .a = { a, f->k, 1 }, .c = c,
-                               .c_row = c_row, .alpha = 1, .add = { { c, c_row, 1 } } };
+                               .c_row = c_row,
+                               .epilogue = { 1, { { c, c_row, 1 } }, { 0 } } };
     if (f->panels)
         t.product.panels = f->panels + direction * f->direction_panels;
     else

@@ -21,7 +21,7 @@ static bool runs_here(const evl_kernels *k)
 
 typedef struct product_case {
     size_t m, n, k;
-    bool transposed, packed_rows, packed_panels;
+    bool transposed, packed_rows, packed_panels, clipped;
 } product_case;
 
 typedef struct operands {
@@ -48,7 +48,8 @@ static double expected(const operands *o, const product_case *p, size_t i, size_
     for (size_t q = 0; q < p->k; q++)
         sum += (double)(p->transposed ? o->a[q * p->m + i] : o->a[i * p->k + q]) *
                (double)(p->transposed ? o->b[j * p->k + q] : o->b[q * p->n + j]);
-    return 0.5 * sum + (double)o->bias[j] + (double)o->more[i * p->n + j];
+    sum = 0.5 * sum + (double)o->bias[j] + (double)o->more[i * p->n + j];
+    return p->clipped && sum < -0.5 ? -0.5 : p->clipped && sum > 1.25 ? 1.25 : sum;
 }
 
 static evl_product product_of(const operands *o, const product_case *p)
@@ -62,8 +63,8 @@ static evl_product product_of(const operands *o, const product_case *p)
                           .b = b,
                           .c = o->c,
                           .c_row = p->n,
-                          .alpha = (real)0.5,
-                          .add = { { o->bias, 0, 1 }, { o->more, p->n, 1 } } };
+                          .epilogue = { (real)0.5, { { o->bias, 0, 1 }, { o->more, p->n, 1 } },
+                                        { p->clipped, (real)-0.5, (real)1.25, NULL, NULL } } };
 }
 
 static void run(const evl_kernels *k, const operands *o, const product_case *p)
@@ -110,8 +111,8 @@ static void check(const evl_kernels *k, const product_case *p)
 
 static void check_ways(const evl_kernels *k, size_t m, size_t n, size_t depth)
 {
-    for (int way = 0; way < 8; way++) {
-        product_case p = { m, n, depth, way & 1, way & 2, way & 4 };
+    for (int way = 0; way < 16; way++) {
+        product_case p = { m, n, depth, way & 1, way & 2, way & 4, way & 8 };
         check(k, &p);
     }
 }
@@ -172,9 +173,9 @@ static void an_activation_sees_each_element_once(void **state)
                           .b = { b, 20, 1 },
                           .c = c,
                           .c_row = 20,
-                          .alpha = 1,
-                          .activation = double_all,
-                          .parameters = &factor };
+                          .epilogue = { .alpha = 1,
+                                        .activation = { .loop = double_all,
+                                                        .parameters = &factor } } };
         evl_product_cut cut = (*k)->product->cut(1, 20, 800, 1, 0);
         real *scratch = room(cut.scratch);
         for (size_t i = 0; i < cut.n_down * cut.n_across; i++)
