@@ -17,10 +17,16 @@ static const fault_case cases[] = {
     { EVL_TEST_DATA "/onnx/external.onnx", NULL, "v", 0, 2 }, /* its weights are a second file */
 };
 
-typedef enum what { NOTHING, OPEN_FAILS, READ_FAILS, READ_ENDS, READ_IS_INTERRUPTED } what;
+typedef enum disturbance {
+    NOTHING,
+    OPEN_FAILS,
+    READ_FAILS,
+    READ_ENDS,
+    READ_IS_INTERRUPTED
+} disturbance;
 
 static struct {
-    what what;
+    disturbance what;
     int nth; /* of the openings or of the reads, from 0 */
     int n_opens, n_reads;
     size_t piece; /* 0: mapping works */
@@ -72,7 +78,7 @@ static void check_failure(IEvaluateModelF *m, const fault_case *c, EvalStatus st
 }
 
 /* True when there was an nth time, which went wrong. */
-static bool go_wrong(const fault_case *c, what what, int nth, const float *expected)
+static bool go_wrong(const fault_case *c, disturbance what, int nth, const float *expected)
 {
     counting_heap heap = { 0, SIZE_MAX, 0 };
     int free_fd = lowest_free_fd();
@@ -102,7 +108,7 @@ static void every_opening_and_every_read_may_fail(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        for (what what = OPEN_FAILS; what <= READ_IS_INTERRUPTED; what++) {
+        for (disturbance what = OPEN_FAILS; what <= READ_IS_INTERRUPTED; what++) {
             float expected[10];
             int nth = 0;
             memset(&fault, 0, sizeof fault);
