@@ -5,10 +5,12 @@
 
 enum { N_BUCKETS = 256 };
 
+/* Its key's kind is a copy behind it: a plan that asks for it may end before the model does. */
 typedef struct block {
     evl_store_key key;
     struct block *next;
     void *data;
+    char kind[];
 } block;
 
 struct evl_store {
@@ -60,7 +62,8 @@ static EvalStatus make_block(evl_context *ctx, evl_store *store, const evl_store
                              size_t bytes, EvalStatus (*make)(evl_context *, void *, void *),
                              void *arg, const void **data)
 {
-    block *b = evl_allocate_zeroed(store->memory, sizeof *b);
+    size_t kind_size = strlen(key->kind) + 1;
+    block *b = evl_allocate_zeroed(store->memory, sizeof *b + kind_size);
     EvalStatus st = EVAL_ERR_MEMORY;
     if (!b || !(b->data = evl_allocate(store->memory, bytes))) {
         evl_no_memory(ctx);
@@ -70,6 +73,7 @@ static EvalStatus make_block(evl_context *ctx, evl_store *store, const evl_store
     if (st != EVAL_OK)
         goto failed;
     b->key = *key;
+    b->key.kind = memcpy(b->kind, key->kind, kind_size);
     b->next = store->buckets[bucket_of(key)];
     store->buckets[bucket_of(key)] = b;
     *data = b->data;

@@ -8,7 +8,7 @@ typedef struct evl_store evl_store;
 
 typedef struct evl_store_key {
     const void *source;  /* address of a constant of the model, or of another block */
-    const char *kind;    /* compared as text */
+    const char *kind;    /* compared as text; copied when a block is made */
     uint64_t variant;
 } evl_store_key;
 

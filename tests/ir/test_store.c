@@ -41,6 +41,24 @@ static void a_block_is_made_once_and_shared(void **state)
     evl_test_end(ctx);
 }
 
+static void a_key_may_end_before_its_block(void **state)
+{
+    (void)state;
+    evl_context *ctx = evl_test_begin();
+    evl_store *store = evl_store_new(ctx->memory);
+    int source = 7;
+    const void *a;
+    char kind[] = "rows of 3";
+    evl_store_key key = { &source, kind, 0 };
+    assert_int_equal(evl_store_get(ctx, store, &key, sizeof source, make, &source, &a), EVAL_OK);
+    kind[8] = '4';
+    assert_null(evl_store_find(store, &key));
+    key.kind = "rows of 3";
+    assert_ptr_equal(evl_store_find(store, &key), a);
+    evl_store_free(store);
+    evl_test_end(ctx);
+}
+
 static void a_block_that_cannot_be_made_leaves_nothing(void **state)
 {
     (void)state;
@@ -58,6 +76,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_made_once_and_shared),
+        cmocka_unit_test(a_key_may_end_before_its_block),
         cmocka_unit_test(a_block_that_cannot_be_made_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
