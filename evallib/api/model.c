@@ -50,8 +50,6 @@ static EvalStatus read_graph(evl_context *ctx, evl_model *m)
     EvalStatus st = evl_file_open(ctx, path, source.may_map, &m->file);
     if (st != EVAL_OK)
         return st;
-    if (m->file.is_mapped)
-        atomic_fetch_add(&m->memory->mapped_bytes, m->file.size);
     source.data = m->file.data;
     source.size = m->file.size;
     m->graph = evl_graph_new(m->arena, NULL);
@@ -124,8 +122,6 @@ void evl_model_release(evl_model *m)
     evl_pool_free(m->machine.pool);
     evl_blas_close(&m->blas);
     evl_external_close(&m->external);
-    if (m->file.is_mapped)
-        atomic_fetch_sub(&m->memory->mapped_bytes, m->file.size);
     evl_file_close(&m->file);
     evl_arena_free(m->arena);
 }
