@@ -8,6 +8,8 @@ static void start_machine(evl_model *m, evl_precision precision)
     evl_kernel_choice choice =
         precision == EVL_DOUBLE ? evl_kernels_choose_d(cpu) : evl_kernels_choose_f(cpu);
     m->machine = (evl_machine){ .precision = precision, .k = choice.k, .blas = &m->blas };
+    m->machine.lanes = choice.lanes;
+    m->machine.accuracy = (evl_accuracy)m->settings.accuracy;
     m->machine.real = precision == EVL_DOUBLE ? EVAL_FLOAT64 : EVAL_FLOAT32;
     for (int type = 0; type < EVL_N_TYPES; type++)
         m->machine.loops[type] = evl_loops_integer((EvalType)type);

@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include <string.h>
 
-typedef enum key_kind { KEY_INT, KEY_SIZE, KEY_BOOL, KEY_TEXT, KEY_LIST, KEY_DEVICE, KEY_IGNORED, KEY_REFUSED } key_kind;
+typedef enum key_kind { KEY_INT, KEY_SIZE, KEY_BOOL, KEY_TEXT, KEY_LIST, KEY_ACCURACY, KEY_DEVICE, KEY_IGNORED, KEY_REFUSED } key_kind;
 
 typedef struct key {
     const char *name;
@@ -20,6 +20,7 @@ static const key keys[] = {
     { "planCacheSize", KEY_INT, offsetof(evl_settings, plans), 1, 100000 },
     { "mapFile", KEY_BOOL, offsetof(evl_settings, may_map), 0, 0 },
     { "strict", KEY_BOOL, offsetof(evl_settings, is_strict), 0, 0 },
+    { "accuracy", KEY_ACCURACY, offsetof(evl_settings, accuracy), 0, 0 },
     { "blas", KEY_TEXT, offsetof(evl_settings, blas), 0, 0 },
     { "maxMemory", KEY_INT, offsetof(evl_settings, most_memory), 0, INT64_MAX },
     { "maxTensorBytes", KEY_SIZE, offsetof(evl_settings, limits.max_tensor_bytes), 1, INT64_MAX },
@@ -73,6 +74,21 @@ static EvalStatus read_device(evl_context *ctx, const evl_config *config)
     return st;
 }
 
+static EvalStatus read_accuracy(evl_context *ctx, const evl_config *config, int64_t *accuracy)
+{
+    static const char *const names[] = { "exact", "normal", "fast" };
+    const char *text = names[*accuracy];
+    EvalStatus st = evl_config_text(ctx, config, "accuracy", &text);
+    for (int64_t i = 0; i < 3 && st == EVAL_OK; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *accuracy = i;
+            return EVAL_OK;
+        }
+    return st != EVAL_OK ? st
+                         : evl_fail(ctx, EVAL_ERR_ARGUMENT,
+                                    "accuracy=%s, expected exact, normal or fast", text);
+}
+
 static EvalStatus read_key(evl_context *ctx, const evl_config *config, const key *k,
                            evl_settings *s)
 {
@@ -84,6 +100,7 @@ static EvalStatus read_key(evl_context *ctx, const evl_config *config, const key
     case KEY_TEXT: return evl_config_text(ctx, config, k->name, to);
     case KEY_LIST:
         return evl_config_list(ctx, config, k->name, &s->output_names, &s->n_output_names);
+    case KEY_ACCURACY: return read_accuracy(ctx, config, to);
     case KEY_DEVICE: return read_device(ctx, config);
     case KEY_REFUSED:
         if (evl_config_has(config, k->name))
@@ -121,7 +138,7 @@ static EvalStatus check_unknown(evl_context *ctx, const evl_config *config, bool
 EvalStatus evl_settings_read(evl_context *ctx, const evl_config *config, evl_settings *s)
 {
     *s = (evl_settings){ .threads = 1, .spin_us = 20, .plans = 8, .may_map = true,
-                         .blas = "auto", .limits = evl_default_limits };
+                         .blas = "auto", .accuracy = 1, .limits = evl_default_limits };
     EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < N_KEYS && st == EVAL_OK; i++)
         st = read_key(ctx, config, &keys[i], s);

@@ -16,12 +16,18 @@
 struct evl_kernels; /* kernels/kernels.h: of this precision */
 struct evl_loops;   /* kernels/loops.h */
 
+/* Which methods may be used that are faster and less exact: none, those whose loss was
+** measured to be small (kernels/winograd_real.c), all. */
+typedef enum evl_accuracy { EVL_EXACT, EVL_NORMAL, EVL_FAST } evl_accuracy;
+
 /* What plans of a model compute with. */
 typedef struct evl_machine {
     evl_precision precision;
     EvalType real;                              /* EVAL_FLOAT32 or EVAL_FLOAT64 */
     const struct evl_kernels *k;                /* for *_real.c files */
     const struct evl_loops *loops[EVL_N_TYPES]; /* by storage type; NULL: no arithmetic */
+    size_t lanes;                               /* reals in a vector: a block of channels */
+    evl_accuracy accuracy;
     evl_pool *pool;
     const evl_blas *blas;
 } evl_machine;

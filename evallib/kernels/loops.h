@@ -142,6 +142,7 @@ typedef struct evl_kernel_choice {
     const char *name;
     const struct evl_kernels *k;
     const evl_loops *loops;
+    size_t lanes; /* reals in a vector */
 } evl_kernel_choice;
 
 evl_kernel_choice evl_kernels_choose_f(unsigned cpu);

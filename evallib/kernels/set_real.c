@@ -9,4 +9,5 @@ const evl_kernels SET(evl_kernels) = {
     .gemm = &SET(evl_gemm_kernels),
     .product = &SET(evl_product_kernels),
     .conv = &SET(evl_conv_kernels),
+    .blocked = &SET(evl_blocked_kernels),
 };

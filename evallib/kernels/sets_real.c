@@ -20,5 +20,5 @@ evl_kernel_choice TWIN(evl_kernels_choose)(unsigned cpu)
     const evl_kernels *const *set = TWIN(evl_kernel_sets);
     while (((*set)->needs & cpu) != (*set)->needs) /* base needs nothing */
         set++;
-    return (evl_kernel_choice){ (*set)->name, *set, (*set)->loops };
+    return (evl_kernel_choice){ (*set)->name, *set, (*set)->loops, (*set)->blocked->lanes };
 }

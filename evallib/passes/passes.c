@@ -7,6 +7,7 @@ static const struct {
 } passes[] = {
     { "fold", evl_pass_fold },
     { "dead", evl_pass_dead },
+    { "block", evl_pass_block },
 };
 
 EvalStatus evl_passes_run(evl_context *ctx, const evl_pass_env *env, evl_graph *graph)

@@ -17,4 +17,5 @@ EVL_MUST_USE EvalStatus evl_passes_run(evl_context *, const evl_pass_env *, evl_
 
 evl_pass evl_pass_fold; /* types, shapes, constants: see fold.c */
 evl_pass evl_pass_dead; /* nodes that nothing needs */
+evl_pass evl_pass_block; /* convolutions and what surrounds them over blocked channels */
 #endif

@@ -1,0 +1,289 @@
+/* BlockedConv: Winograd's way where it is faster and allowed (ops/winograd_real.c), else
+**
+** depthwise: every channel has a kernel of its own;
+** direct: sums over the taps of each window, two blocks of output channels at a time.
+**
+** Both take bands of rows. A band's input stays in the second cache while all its output
+** channels are computed. */
+#include "kernels/kernels.h"
+#include "ops/blocked.h"
+#include "ops/blocked_conv.h"
+
+enum {
+    BAND_BYTES = 192 * 1024,
+    CHANNEL_BYTES = 24 * 1024, /* of one block, which nothing else uses again */
+    TILES_WANTED = 8,
+    SMALL = EVL_PRODUCT_SMALL
+};
+
+typedef struct plan {
+    evl_blocked_conv conv;
+    evl_bands bands;
+    const real *weights, *bias; /* bias: all blocks, filled up; NULL: none */
+    size_t in_blocks, out_blocks; /* of a group; planes when x is not blocked */
+    size_t n_chunks, chunk;     /* pairs of output blocks that one tile computes */
+    size_t n_tiles, work;
+} plan;
+
+static size_t ceil_divide(size_t n, size_t by)
+{
+    return n / by + (n % by != 0);
+}
+
+/* --- what the strategies share --- */
+
+EvalStatus TWIN(evl_blocked_bias)(evl_prepare *p, const evl_blocked_conv *c, const real **bias)
+{
+    const evl_tensor *from = evl_use_in(&p->use, EVL_CONV_BIAS);
+    size_t blocks = ceil_divide(c->out_channels, 2 * c->lanes), each = 2 * blocks * c->lanes;
+    *bias = NULL;
+    if (!from)
+        return EVAL_OK;
+    real *to = evl_arena_take_many(p->arena, each * c->groups, sizeof *to);
+    const real *x = from->data;
+    if (!to)
+        return evl_no_memory(p->ctx);
+    for (size_t g = 0; g < c->groups; g++)
+        for (size_t i = 0; i < c->out_channels; i++)
+            to[g * each + i] = x[g * c->out_channels + i];
+    *bias = to;
+    return EVAL_OK;
+}
+
+evl_conv_packing TWIN(evl_conv_packing_of)(const evl_prepare *p, const evl_blocked_conv *c)
+{
+    const evl_tensor *scale = evl_use_in(&p->use, EVL_CONV_SCALE);
+    return (evl_conv_packing){ c, scale ? scale->data : NULL, p->machine->k->blocked, 0 };
+}
+
+/* --- direct --- */
+
+static size_t weights_size(const plan *x)
+{
+    size_t n, pairs = ceil_divide(x->out_blocks, 2);
+    if (!evl_size_multiply(x->bands.n_taps * x->bands.unit, 2 * x->conv.lanes * pairs, &n) ||
+        !evl_size_multiply(n, x->conv.groups * sizeof(real), &n))
+        return 0;
+    return n;
+}
+
+/* Weight of output channel `out` and input channel `in` of group g, kernel position `at`. */
+static real weight(const evl_conv_packing *p, const real *w, size_t g, size_t out, size_t in,
+                   size_t at)
+{
+    const evl_blocked_conv *c = p->conv;
+    size_t kernel = evl_stencil_kernel(&c->window), channel = g * c->out_channels + out;
+    if (out >= c->out_channels || in >= c->in_channels)
+        return 0;
+    return w[(channel * c->in_channels + in) * kernel + at] * (p->scale ? p->scale[channel] : 1);
+}
+
+/* [group][pair][plane][kernel position][channel of a place][2 * lanes] */
+static void pack(void *block, const evl_tensor *source, const void *arg)
+{
+    const evl_conv_packing *p = arg;
+    const evl_blocked_conv *c = p->conv;
+    size_t lanes = c->lanes, run = c->is_thin ? 1 : lanes;
+    size_t pairs = ceil_divide(c->out_channels, 2 * lanes), planes = ceil_divide(c->in_channels, run);
+    size_t kernel = evl_stencil_kernel(&c->window);
+    real *to = block;
+    for (size_t g = 0; g < c->groups; g++)
+        for (size_t pair = 0; pair < pairs; pair++)
+            for (size_t k = 0; k < planes * kernel; k++)
+                for (size_t in = 0; in < run; in++)
+                    for (size_t out = 0; out < 2 * lanes; out++)
+                        *to++ = weight(p, source->data, g, pair * 2 * lanes + out,
+                                       k / kernel * run + in, k % kernel);
+}
+
+/* Tiles for as many threads as may come, while each is worth waking one for. */
+static void cut(plan *x)
+{
+    size_t pairs = ceil_divide(x->out_blocks, 2), bands = x->conv.batch * x->conv.groups * x->bands.n;
+    size_t wanted = bands < TILES_WANTED ? ceil_divide(TILES_WANTED, bands) : 1;
+    while (wanted > 1 && x->work / (bands * wanted) < SMALL / 2)
+        wanted--;
+    x->chunk = ceil_divide(pairs, wanted < pairs ? wanted : pairs);
+    x->n_chunks = ceil_divide(pairs, x->chunk);
+    x->n_tiles = bands * x->n_chunks;
+}
+
+static EvalStatus make_bands(evl_prepare *p, plan *x, size_t planes, size_t budget)
+{
+    const evl_blocked_conv *c = &x->conv;
+    size_t lanes = evl_pool_threads(p->machine->pool);
+    EvalStatus st = evl_bands_of(p->ctx, p->arena, &c->window, c->is_thin ? 1 : c->lanes, planes,
+                                 sizeof(real), budget, &x->bands);
+    if (st == EVAL_OK &&
+        !evl_size_multiply(x->bands.copy * sizeof(real), lanes, &p->scratch_bytes))
+        st = evl_no_memory(p->ctx);
+    return st;
+}
+
+static EvalStatus prepare_direct(evl_prepare *p, plan *x)
+{
+    const evl_blocked_conv *c = &x->conv;
+    evl_conv_packing how = TWIN(evl_conv_packing_of)(p, c);
+    EvalStatus st = make_bands(p, x, x->in_blocks, BAND_BYTES);
+    size_t bytes = st == EVAL_OK ? weights_size(x) : 1;
+    if (bytes == 0)
+        return evl_no_memory(p->ctx);
+    if (st == EVAL_OK)
+        st = evl_conv_block(p, c, c->is_thin ? "thin" : "direct", bytes, pack, &how,
+                            (const void **)&x->weights);
+    if (st == EVAL_OK)
+        cut(x);
+    return st;
+}
+
+typedef struct running {
+    const plan *x;
+    const evl_call *call;
+    const evl_blocked_kernels *k;
+} running;
+
+static const real *data_of(const evl_call *call, size_t input)
+{
+    return input < call->n_in && call->in[input] ? call->in[input]->data : NULL;
+}
+
+/* Where sample n's group g begins in x. */
+static const real *input_of(const running *r, size_t n, size_t g)
+{
+    const plan *x = r->x;
+    size_t planes = n * x->conv.groups * x->in_blocks + g * x->in_blocks;
+    return (const real *)r->call->in[0]->data +
+           planes * evl_stencil_in(&x->conv.window) * x->bands.unit;
+}
+
+static void direct_tile(void *arg, size_t index, size_t lane)
+{
+    const running *r = arg;
+    const plan *x = r->x;
+    const evl_blocked_conv *c = &x->conv;
+    size_t chunk = index % x->n_chunks, band_index = index / x->n_chunks % x->bands.n;
+    size_t sample = index / x->n_chunks / x->bands.n, plane = evl_stencil_out(&c->window) * c->lanes;
+    evl_band band = evl_band_at(&x->bands, band_index);
+    real *copy = (real *)r->call->scratch + lane * x->bands.copy;
+    const real *residual = data_of(r->call, EVL_CONV_RESIDUAL);
+    size_t group = sample % c->groups, pairs = ceil_divide(x->out_blocks, 2);
+    evl_blocked_sums s = { .n = band.n, .places = x->bands.places, .n_taps = x->bands.n_taps,
+                           .run = x->bands.unit, .taps = x->bands.taps, .y_block = plane,
+                           .least = (real)c->least, .most = (real)c->most };
+    s.x = evl_band_input(&x->bands, &band, input_of(r, sample / c->groups, group), copy, NULL);
+    for (size_t i = chunk * x->chunk; i < (chunk + 1) * x->chunk && i < pairs; i++) {
+        size_t at = (sample * x->out_blocks + 2 * i) * plane + band.first * c->lanes;
+        s.n_blocks = x->out_blocks - 2 * i > 1 ? 2 : 1;
+        s.weights = x->weights + (group * pairs + i) * s.n_taps * s.run * 2 * c->lanes;
+        s.bias = x->bias ? x->bias + (group * pairs + i) * 2 * c->lanes : NULL;
+        s.residual = residual ? residual + at : NULL;
+        s.y = (real *)r->call->out[0]->data + at;
+        r->k->sums(&s);
+    }
+}
+
+/* --- depthwise --- */
+
+/* [block][kernel position][lanes] */
+static void pack_depthwise(void *block, const evl_tensor *source, const void *arg)
+{
+    const evl_conv_packing *p = arg;
+    const evl_blocked_conv *c = p->conv;
+    const real *w = source->data;
+    size_t kernel = evl_stencil_kernel(&c->window);
+    real *to = block;
+    for (size_t channel = 0; channel < c->groups; channel += c->lanes)
+        for (size_t k = 0; k < kernel; k++)
+            for (size_t i = channel; i < channel + c->lanes; i++)
+                *to++ = i < c->groups ? w[i * kernel + k] * (p->scale ? p->scale[i] : 1) : 0;
+}
+
+static EvalStatus prepare_depthwise(evl_prepare *p, plan *x)
+{
+    evl_blocked_conv *c = &x->conv;
+    evl_conv_packing how = TWIN(evl_conv_packing_of)(p, c);
+    size_t bytes;
+    x->in_blocks = x->out_blocks = ceil_divide(c->groups, c->lanes);
+    x->n_tiles = c->batch * x->out_blocks;
+    EvalStatus st = make_bands(p, x, 1, CHANNEL_BYTES);
+    x->n_tiles *= x->bands.n;
+    if (st == EVAL_OK && !evl_size_multiply(x->out_blocks * c->lanes, x->bands.n_taps * sizeof(real),
+                                            &bytes))
+        st = evl_no_memory(p->ctx);
+    if (st == EVAL_OK)
+        st = evl_conv_block(p, c, "depthwise", bytes, pack_depthwise, &how,
+                            (const void **)&x->weights);
+    return st;
+}
+
+static void depthwise_tile(void *arg, size_t index, size_t lane)
+{
+    const running *r = arg;
+    const plan *x = r->x;
+    const evl_blocked_conv *c = &x->conv;
+    size_t plane = index / x->bands.n, block = plane % x->out_blocks;
+    size_t in = evl_stencil_in(&c->window) * c->lanes, out = evl_stencil_out(&c->window) * c->lanes;
+    evl_band band = evl_band_at(&x->bands, index % x->bands.n);
+    real *copy = (real *)r->call->scratch + lane * x->bands.copy;
+    const real *from = (const real *)r->call->in[0]->data + plane * in;
+    evl_blocked_window s = { .n = band.n, .places = x->bands.places, .taps = x->bands.taps,
+                             .n_taps = x->bands.n_taps, .least = (real)c->least,
+                             .most = (real)c->most };
+    s.x = evl_band_input(&x->bands, &band, from, copy, NULL);
+    s.weights = x->weights + block * s.n_taps * c->lanes;
+    s.bias = x->bias ? x->bias + block * c->lanes : NULL;
+    s.y = (real *)r->call->out[0]->data + plane * out + band.first * c->lanes;
+    r->k->depthwise(&s);
+}
+
+/* --- the operator --- */
+
+static EvalStatus run_tiles(const evl_call *call, evl_tile_work *work)
+{
+    const plan *x = call->state;
+    running r = { x, call, call->machine->k->blocked };
+    evl_parallel_for(x->work < SMALL ? NULL : call->machine->pool, x->n_tiles, work, &r);
+    return EVAL_OK;
+}
+
+static EvalStatus run_direct(const evl_call *call)
+{
+    return run_tiles(call, direct_tile);
+}
+
+static EvalStatus run_depthwise(const evl_call *call)
+{
+    return run_tiles(call, depthwise_tile);
+}
+
+static EvalStatus prepare(evl_prepare *p)
+{
+    evl_blocked_conv c;
+    EvalStatus st = evl_blocked_conv_of(p->ctx, &p->use, &c);
+    if (st != EVAL_OK)
+        return st;
+    size_t m = TWIN(evl_winograd_fits)(p->machine, &c);
+    if (m)
+        return TWIN(evl_winograd_prepare)(p, &c, m);
+    plan *x = evl_arena_take(p->arena, sizeof *x);
+    if (!x)
+        return evl_no_memory(p->ctx);
+    bool is_depthwise = c.groups > 1 && c.in_channels == 1 && c.out_channels == 1;
+    x->conv = c;
+    x->in_blocks = ceil_divide(c.in_channels, c.is_thin ? 1 : c.lanes);
+    x->out_blocks = ceil_divide(c.out_channels, c.lanes);
+    x->work = evl_shape_count(&p->out[0]->shape);
+    size_t each = c.in_channels * evl_stencil_kernel(&c.window);
+    x->work = x->work > SIZE_MAX / each ? SIZE_MAX : x->work * each;
+    p->state = x;
+    p->run = is_depthwise ? run_depthwise : run_direct;
+    p->strategy = is_depthwise ? "depthwise" : c.is_thin ? "thin" : "direct";
+    if (is_depthwise) /* one group of all channels, as far as bias and blocks go */
+        c = (evl_blocked_conv){ .groups = 1, .out_channels = c.groups, .lanes = c.lanes };
+    st = TWIN(evl_blocked_bias)(p, &c, &x->bias);
+    if (st == EVAL_OK)
+        st = is_depthwise ? prepare_depthwise(p, x) : prepare_direct(p, x);
+    return st;
+}
+
+const evl_impl TWIN(evl_blocked_conv) = { prepare, NULL };

@@ -1,0 +1,473 @@
+/* Convolutions, and what lies between them, over blocked channels.
+**
+** A Conv that can be blocked becomes a BlockedConv, which takes along what follows it and
+** is used nowhere else: a BatchNormalization, an Add of another branch, a Relu or Clip.
+** Its output then has a blocked twin only. Operators that work element by element, pooling
+** and Concat of whole blocks go on with the twins; whatever else needs the plain value
+** makes an Unblock, once. */
+#include "ops/blocked.h"
+#include "ops/ops.h"
+#include "passes/passes.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct value_note {
+    size_t n_uses;
+    evl_node *user;     /* the only one, when n_uses is 1 */
+    evl_value *blocked; /* the twin */
+    bool is_plain;      /* the value itself is made */
+} value_note;
+
+typedef struct blocker {
+    evl_context *ctx;
+    const evl_pass_env *env;
+    evl_graph *graph;
+    value_note *notes;  /* of the values there were: by index */
+    size_t n_notes;
+    bool *is_done;      /* nodes that another took along */
+    size_t lanes;
+} blocker;
+
+static value_note *note_of(const blocker *b, const evl_value *v)
+{
+    return v && v->graph == b->graph && v->index < b->n_notes ? &b->notes[v->index] : NULL;
+}
+
+static void count_use(blocker *b, const evl_value *v, evl_node *user)
+{
+    value_note *note = note_of(b, v);
+    if (!note)
+        return;
+    note->n_uses++;
+    note->user = user;
+}
+
+static EvalStatus count_captures(blocker *b, const evl_node *node)
+{
+    evl_value **captured;
+    size_t n;
+    if (!evl_node_body(node, 0))
+        return EVAL_OK;
+    EvalStatus st = evl_node_captures(b->ctx, b->graph->arena, node, &captured, &n);
+    for (size_t i = 0; i < n && st == EVAL_OK; i++)
+        count_use(b, captured[i], NULL);
+    return st;
+}
+
+static EvalStatus take_notes(blocker *b)
+{
+    evl_graph *g = b->graph;
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < g->n_values; i++)
+        b->notes[i].is_plain = !g->values[i]->producer || g->values[i]->is_constant;
+    for (size_t i = 0; i < g->n_nodes && st == EVAL_OK; i++) {
+        g->nodes[i]->index = i;
+        for (size_t j = 0; j < g->nodes[i]->n_inputs; j++)
+            count_use(b, g->nodes[i]->inputs[j], g->nodes[i]);
+        st = count_captures(b, g->nodes[i]);
+    }
+    for (size_t i = 0; i < g->n_outputs; i++)
+        count_use(b, g->outputs[i], NULL);
+    return st;
+}
+
+/* --- making nodes --- */
+
+typedef struct making {
+    const evl_op *op;
+    const evl_node *from;       /* whose name, version and attributes it takes */
+    evl_value *const *inputs;
+    size_t n_inputs;
+    const evl_attribute *more;  /* in front of those of `from` */
+    size_t n_more;
+} making;
+
+static bool set_attributes(const blocker *b, evl_node *node, const making *m)
+{
+    size_t own = m->from ? m->from->n_attributes : 0, n = m->n_more + own;
+    evl_attribute *all = evl_arena_take_many(b->graph->arena, n, sizeof *all);
+    if (n && !all)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        all[i] = i < m->n_more ? m->more[i] : m->from->attributes[i - m->n_more];
+    node->attributes = all;
+    node->n_attributes = n;
+    return true;
+}
+
+/* A node at the end of the graph that makes `output`, a new value when that is NULL. */
+static EvalStatus make(blocker *b, const making *m, evl_value **output)
+{
+    evl_node *node = evl_graph_node(b->graph, m->op, NULL, m->n_inputs, 1);
+    evl_value *v = *output ? *output : evl_graph_value(b->graph, NULL);
+    if (!node || !v || !set_attributes(b, node, m))
+        return evl_no_memory(b->ctx);
+    if (m->from) {
+        node->name = m->from->name;
+        node->version = m->from->version;
+        node->where = m->from->where;
+        node->origin = m->from->origin;
+    }
+    for (size_t i = 0; i < m->n_inputs; i++)
+        node->inputs[i] = m->inputs[i];
+    evl_node_output(node, 0, v);
+    v->t.life = EVL_LIFE_RUN;
+    *output = v;
+    return evl_infer_node(b->ctx, node);
+}
+
+/* The value itself, for whoever knows nothing of blocks. */
+static EvalStatus need_plain(blocker *b, evl_value *v)
+{
+    value_note *note = note_of(b, v);
+    if (!note || note->is_plain)
+        return EVAL_OK;
+    note->is_plain = true;
+    evl_attribute more[] = { evl_attribute_int("channels", v->t.shape.dim[1]),
+                             evl_attribute_int("lanes", (int64_t)b->lanes) };
+    making m = { &evl_op_unblock, NULL, &note->blocked, 1, more, 2 };
+    return make(b, &m, &v);
+}
+
+static EvalStatus need_blocked(blocker *b, evl_value *v, evl_value **blocked)
+{
+    value_note *note = note_of(b, v);
+    if (note && note->blocked) {
+        *blocked = note->blocked;
+        return EVAL_OK;
+    }
+    evl_attribute more[] = { evl_attribute_int("lanes", (int64_t)b->lanes) };
+    making m = { &evl_op_block, NULL, &v, 1, more, 1 };
+    *blocked = NULL;
+    EvalStatus st = make(b, &m, blocked);
+    if (note)
+        note->blocked = *blocked;
+    return st;
+}
+
+static evl_value *blocked_of(const blocker *b, const evl_value *v)
+{
+    const value_note *note = note_of(b, v);
+    return note ? note->blocked : NULL;
+}
+
+/* --- a convolution and what follows it --- */
+
+typedef struct conv {
+    evl_node *node;
+    evl_value *inputs[EVL_CONV_INPUTS];
+    evl_value *output;  /* what the last node taken along makes */
+    double least, most;
+} conv;
+
+static evl_node *only_user(const blocker *b, const evl_value *v)
+{
+    const value_note *note = note_of(b, v);
+    return note && note->n_uses == 1 && note->user && note->user->n_outputs >= 1 ? note->user : NULL;
+}
+
+static void take_along(blocker *b, conv *c, const evl_node *node)
+{
+    b->is_done[node->index] = true;
+    c->output = node->outputs[0];
+}
+
+static bool is_of_model(const evl_value *v)
+{
+    return v && v->is_constant && v->t.life == EVL_LIFE_MODEL && v->t.data;
+}
+
+/* gamma / sqrt(variance + epsilon), and what is left of the bias. */
+typedef struct batch {
+    const evl_node *node;
+    const evl_value *bias; /* of the convolution; NULL: none */
+    EvalType real;
+    size_t n;
+} batch;
+
+enum { X, GAMMA, BETA, MEAN, VARIANCE, BATCH_INPUTS };
+
+static EvalStatus make_batch(evl_context *ctx, void *block, void *arg)
+{
+    const batch *how = arg;
+    size_t size = evl_type_size(how->real);
+    double epsilon = evl_node_number(how->node, "epsilon", (double)1e-5f);
+    (void)ctx;
+    for (size_t i = 0; i < how->n; i++) {
+        double in[BATCH_INPUTS] = { how->bias ? evl_tensor_f64(&how->bias->t, i) : 0 };
+        for (int j = GAMMA; j < BATCH_INPUTS; j++)
+            in[j] = evl_tensor_f64(&how->node->inputs[j]->t, i);
+        double scale = in[GAMMA] / sqrt(in[VARIANCE] + epsilon);
+        double bias = (in[X] - in[MEAN]) * scale + in[BETA];
+        evl_convert(1, EVAL_FLOAT64, &scale, how->real, (char *)block + i * size);
+        evl_convert(1, EVAL_FLOAT64, &bias, how->real, (char *)block + (how->n + i) * size);
+    }
+    return EVAL_OK;
+}
+
+static bool can_take_batch(const conv *c, const evl_node *node)
+{
+    const evl_value *bias = c->inputs[EVL_CONV_BIAS];
+    if (node->op != &evl_op_batch_normalization || node->n_inputs != BATCH_INPUTS || !node->origin ||
+        evl_node_int(node, "training_mode", 0) || evl_node_int(node, "spatial", 1) != 1 ||
+        (bias && !is_of_model(bias)))
+        return false;
+    for (int i = GAMMA; i < BATCH_INPUTS; i++)
+        if (!is_of_model(node->inputs[i]) ||
+            evl_shape_count(&node->inputs[i]->t.shape) != (size_t)c->output->t.shape.dim[1])
+            return false;
+    for (size_t i = 1; i < node->n_outputs; i++)
+        if (node->outputs[i])
+            return false;
+    return true;
+}
+
+static evl_value *channel_constant(blocker *b, const char *data, size_t n)
+{
+    evl_shape shape = evl_shape_of(1, &(int64_t){ (int64_t)n });
+    evl_value *v = evl_graph_constant(b->graph, NULL, b->graph->real, &shape, NULL);
+    if (!v)
+        return NULL;
+    memcpy(&v->t.data, &data, sizeof data); /* constants are read through void * too */
+    v->t.life = EVL_LIFE_MODEL;
+    return v;
+}
+
+static EvalStatus take_batch(blocker *b, conv *c)
+{
+    evl_node *node = only_user(b, c->output);
+    if (!node || !can_take_batch(c, node))
+        return EVAL_OK;
+    batch how = { node, c->inputs[EVL_CONV_BIAS], b->graph->real,
+                  (size_t)c->output->t.shape.dim[1] };
+    size_t bytes = how.n * evl_type_size(how.real);
+    evl_store_key key = { node->origin, "batch", 0 };
+    const void *block;
+    EvalStatus st = evl_store_get(b->ctx, b->env->store, &key, 2 * bytes, make_batch, &how, &block);
+    if (st != EVAL_OK)
+        return st;
+    c->inputs[EVL_CONV_SCALE] = channel_constant(b, block, how.n);
+    c->inputs[EVL_CONV_BIAS] = channel_constant(b, (const char *)block + bytes, how.n);
+    if (!c->inputs[EVL_CONV_SCALE] || !c->inputs[EVL_CONV_BIAS])
+        return evl_no_memory(b->ctx);
+    take_along(b, c, node);
+    return EVAL_OK;
+}
+
+/* Another branch that is there already, of the same shape. */
+static EvalStatus take_residual(blocker *b, conv *c)
+{
+    const evl_node *node = only_user(b, c->output);
+    bool is_depthwise = evl_node_int(c->node, "group", 1) > 1 && c->inputs[1]->t.shape.dim[1] == 1;
+    if (!node || node->op != &evl_op_add || is_depthwise)
+        return EVAL_OK;
+    evl_value *other = node->inputs[node->inputs[0] == c->output];
+    bool is_there = other && (!other->producer || other->producer->graph != b->graph ||
+                              other->producer->index < c->node->index || blocked_of(b, other));
+    if (!is_there || !evl_shape_equal(&other->t.shape, &c->output->t.shape) ||
+        other->t.type != c->output->t.type)
+        return EVAL_OK;
+    take_along(b, c, node);
+    return need_blocked(b, other, &c->inputs[EVL_CONV_RESIDUAL]);
+}
+
+static bool known_number(const evl_node *node, const char *name, size_t input, double *number)
+{
+    const evl_tensor *in[3] = { NULL };
+    for (size_t i = 0; i < node->n_inputs && i < 3; i++)
+        in[i] = node->inputs[i] ? &node->inputs[i]->t : NULL;
+    evl_use use = { node, in, node->n_inputs };
+    return evl_use_number(&use, name, input, number) != EVL_UNKNOWN;
+}
+
+static void take_clip(blocker *b, conv *c)
+{
+    const evl_node *node = only_user(b, c->output);
+    double least = -INFINITY, most = INFINITY;
+    if (!node || (node->op != &evl_op_relu && node->op != &evl_op_clip))
+        return;
+    if (node->op == &evl_op_relu)
+        least = 0;
+    else if (!known_number(node, "min", 1, &least) || !known_number(node, "max", 2, &most))
+        return;
+    c->least = least;
+    c->most = most;
+    take_along(b, c, node);
+}
+
+static EvalStatus block_conv(blocker *b, evl_node *node)
+{
+    conv c = { .node = node, .output = node->outputs[0], .least = -INFINITY, .most = INFINITY };
+    const evl_shape *w = &node->inputs[1]->t.shape;
+    bool is_thin = w->dim[1] < (int64_t)b->lanes && evl_node_int(node, "group", 1) == 1 &&
+                   !blocked_of(b, node->inputs[0]);
+    for (size_t i = 0; i < node->n_inputs; i++)
+        c.inputs[i] = node->inputs[i];
+    EvalStatus st = is_thin ? need_plain(b, c.inputs[0]) : need_blocked(b, c.inputs[0], &c.inputs[0]);
+    if (st == EVAL_OK)
+        st = take_batch(b, &c);
+    if (st == EVAL_OK)
+        st = take_residual(b, &c);
+    if (st != EVAL_OK)
+        return st;
+    take_clip(b, &c);
+    evl_attribute more[] = { evl_attribute_int("lanes", (int64_t)b->lanes),
+                             evl_attribute_number("least", c.least),
+                             evl_attribute_number("most", c.most) };
+    making m = { &evl_op_blocked_conv, node, c.inputs, EVL_CONV_INPUTS, more, 3 };
+    return make(b, &m, &note_of(b, c.output)->blocked);
+}
+
+/* --- what goes on with blocks --- */
+
+static EvalStatus block_pool(blocker *b, evl_node *node)
+{
+    bool is_max = node->op == &evl_op_max_pool;
+    evl_attribute more[] = { evl_attribute_int("lanes", (int64_t)b->lanes) };
+    evl_value *x = blocked_of(b, node->inputs[0]);
+    making m = { is_max ? &evl_op_blocked_max_pool : &evl_op_blocked_average_pool, node, &x, 1, more,
+                 1 };
+    return make(b, &m, &note_of(b, node->outputs[0])->blocked);
+}
+
+/* The window is the whole input. */
+static EvalStatus block_global_pool(blocker *b, evl_node *node)
+{
+    bool is_max = node->op == &evl_op_global_max_pool;
+    const evl_shape *shape = &node->inputs[0]->t.shape;
+    evl_attribute more[] = {
+        evl_attribute_int("lanes", (int64_t)b->lanes),
+        evl_attribute_ints("kernel_shape", shape->dim + 2, (size_t)shape->rank - 2)
+    };
+    evl_value *x = blocked_of(b, node->inputs[0]);
+    making m = { is_max ? &evl_op_blocked_max_pool : &evl_op_blocked_average_pool, node, &x, 1, more,
+                 2 };
+    return make(b, &m, &note_of(b, node->outputs[0])->blocked);
+}
+
+/* The same operator with twins for its inputs, where they have one. */
+static EvalStatus go_on(blocker *b, evl_node *node)
+{
+    evl_value **inputs = evl_arena_take_many(b->graph->arena, node->n_inputs + 1, sizeof *inputs);
+    if (!inputs)
+        return evl_no_memory(b->ctx);
+    for (size_t i = 0; i < node->n_inputs; i++)
+        inputs[i] = blocked_of(b, node->inputs[i]) ? blocked_of(b, node->inputs[i]) : node->inputs[i];
+    making m = { node->op, node, inputs, node->n_inputs, NULL, 0 };
+    return make(b, &m, &note_of(b, node->outputs[0])->blocked);
+}
+
+/* Of the zeros that fill up the last block, each of these makes a number. */
+static bool is_pointwise(const evl_op *op)
+{
+    static const evl_op *const ops[] = {
+        &evl_op_relu, &evl_op_clip, &evl_op_sigmoid, &evl_op_tanh, &evl_op_hard_swish,
+        &evl_op_hard_sigmoid, &evl_op_leaky_relu, &evl_op_elu, &evl_op_abs, &evl_op_neg, NULL
+    };
+    for (size_t i = 0; ops[i]; i++)
+        if (ops[i] == op)
+            return true;
+    return op == &evl_op_add || op == &evl_op_mul || op == &evl_op_sub || op == &evl_op_max ||
+           op == &evl_op_min;
+}
+
+/* Every input has a twin or is one constant number, and twins are alike, or broadcast one
+** number a channel. */
+static bool can_go_on(const blocker *b, const evl_node *node)
+{
+    const evl_shape *all = &node->outputs[0]->t.shape;
+    bool has_twin = false;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        const evl_value *v = node->inputs[i];
+        if (v && !blocked_of(b, v) && (!v->is_constant || evl_shape_count(&v->t.shape) != 1 ||
+                                       v->t.shape.rank > 1))
+            return false;
+        if (!v || !blocked_of(b, v))
+            continue;
+        has_twin = true;
+        if (v->t.shape.rank != all->rank || v->t.shape.dim[1] != all->dim[1])
+            return false;
+    }
+    return has_twin;
+}
+
+static bool can_join(const blocker *b, const evl_node *node)
+{
+    int64_t axis = evl_node_int(node, "axis", 1);
+    if (axis != 1 && axis != 1 - node->outputs[0]->t.shape.rank)
+        return false;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (!blocked_of(b, node->inputs[i]) ||
+            (i + 1 < node->n_inputs && node->inputs[i]->t.shape.dim[1] % (int64_t)b->lanes != 0))
+            return false;
+    return true;
+}
+
+/* --- the sweep --- */
+
+static EvalStatus keep(blocker *b, evl_node *node)
+{
+    evl_value **captured;
+    size_t n = 0;
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < node->n_inputs && st == EVAL_OK; i++)
+        st = need_plain(b, node->inputs[i]);
+    if (st == EVAL_OK && evl_node_body(node, 0))
+        st = evl_node_captures(b->ctx, b->graph->arena, node, &captured, &n);
+    for (size_t i = 0; i < n && st == EVAL_OK; i++)
+        st = need_plain(b, captured[i]);
+    for (size_t i = 0; i < node->n_outputs; i++)
+        if (note_of(b, node->outputs[i]))
+            note_of(b, node->outputs[i])->is_plain = true;
+    if (st == EVAL_OK && !evl_graph_append(b->graph, node))
+        st = evl_no_memory(b->ctx);
+    return st;
+}
+
+static EvalStatus sweep_node(blocker *b, evl_node *node)
+{
+    const evl_tensor *in[4] = { NULL };
+    evl_use use = { node, in, node->n_inputs };
+    if (node->n_inputs == 0 || !node->inputs[0] || node->n_outputs == 0 || !node->outputs[0] ||
+        !note_of(b, node->outputs[0]))
+        return keep(b, node);
+    for (size_t i = 0; i < node->n_inputs && i < 4; i++)
+        in[i] = node->inputs[i] ? &node->inputs[i]->t : NULL;
+    if (node->op == &evl_op_conv)
+        return evl_can_block_conv(b->ctx, &use, b->lanes) ? block_conv(b, node) : keep(b, node);
+    if (!blocked_of(b, node->inputs[0]) && !is_pointwise(node->op))
+        return keep(b, node);
+    if ((node->op == &evl_op_max_pool && node->n_outputs == 1) || node->op == &evl_op_average_pool)
+        return evl_can_block_pool(b->ctx, &use) ? block_pool(b, node) : keep(b, node);
+    if (node->op == &evl_op_global_max_pool || node->op == &evl_op_global_average_pool)
+        return block_global_pool(b, node);
+    if (node->op == &evl_op_concat ? can_join(b, node)
+                                   : is_pointwise(node->op) && can_go_on(b, node))
+        return go_on(b, node);
+    return keep(b, node);
+}
+
+static EvalStatus sweep(blocker *b)
+{
+    evl_graph *g = b->graph;
+    evl_node **nodes = g->nodes;
+    size_t n = g->n_nodes;
+    EvalStatus st = take_notes(b);
+    g->nodes = NULL;
+    g->n_nodes = g->node_capacity = 0;
+    for (size_t i = 0; i < n && st == EVAL_OK; i++)
+        if (!b->is_done[i])
+            st = sweep_node(b, nodes[i]);
+    for (size_t i = 0; i < g->n_outputs && st == EVAL_OK; i++)
+        st = need_plain(b, g->outputs[i]);
+    return st;
+}
+
+EvalStatus evl_pass_block(evl_context *ctx, const evl_pass_env *env, evl_graph *graph)
+{
+    blocker b = { .ctx = ctx, .env = env, .graph = graph, .n_notes = graph->n_values,
+                  .lanes = env->machine->lanes };
+    b.notes = evl_arena_take_many(graph->arena, graph->n_values + 1, sizeof *b.notes);
+    b.is_done = evl_arena_take_many(graph->arena, graph->n_nodes + 1, sizeof *b.is_done);
+    return b.notes && b.is_done ? sweep(&b) : evl_no_memory(ctx);
+}
