@@ -64,11 +64,11 @@ void evl_session_output(evl_session *, size_t i, void *data);
 EVL_MUST_USE EvalStatus evl_session_run(evl_session *, evl_context *);
 const evl_tensor *evl_session_result(const evl_session *, size_t output);
 
-/* Inside exec/: one step of its kind; memory for a value whose size the run decides. */
-EvalStatus evl_step_if(evl_session *, evl_context *, size_t step);
-EvalStatus evl_step_recurrence(evl_session *, evl_context *, size_t step);
-EvalStatus evl_step_delay(evl_session *, evl_context *, size_t step);
-EvalStatus evl_step_dynamic(evl_session *, evl_context *, size_t step);
+/* Inside exec/: step i, of its kind; memory for a value whose size the run decides. */
+EvalStatus evl_step_if(evl_session *, evl_context *, size_t i);
+EvalStatus evl_step_recurrence(evl_session *, evl_context *, size_t i);
+EvalStatus evl_step_delay(evl_session *, evl_context *, size_t i);
+EvalStatus evl_step_dynamic(evl_session *, evl_context *, size_t i);
 EVL_MUST_USE EvalStatus evl_session_own(evl_session *, evl_context *, evl_slot_index,
                                         const evl_tensor *like);
 /* What stands before the first frame of a sequence: `bytes` of frames, the oldest first,

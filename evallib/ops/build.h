@@ -17,7 +17,7 @@ typedef struct evl_builder {
 evl_value *evl_build(evl_builder *, const evl_op *, const char *name, evl_value *const *inputs,
                      size_t n_inputs, const evl_attribute *attributes, size_t n_attributes);
 evl_value *evl_build_1(evl_builder *, const evl_op *, const char *name, evl_value *x);
-evl_value *evl_build_2(evl_builder *, const evl_op *, const char *name, evl_value *a, evl_value *b);
+evl_value *evl_build_2(evl_builder *, const evl_op *, const char *name, evl_value *x, evl_value *y);
 
 /* Constants, copied into the graph's arena. */
 evl_value *evl_build_number(evl_builder *, EvalType, double); /* a scalar */

@@ -32,7 +32,7 @@ typedef struct evl_unary_step {
 } evl_unary_step;
 
 /* The loop of input 0's type, left as state for evl_unary_run; p: 3 numbers, NULL: zeros. */
-EVL_MUST_USE EvalStatus evl_unary_prepare(evl_prepare *, evl_unary_kind, const evl_number *p);
+EVL_MUST_USE EvalStatus evl_unary_prepare(evl_prepare *, evl_unary_kind, const evl_number *numbers);
 EvalStatus evl_unary_run(const evl_call *);
 void evl_unary_apply(const evl_machine *, const evl_unary_step *, const evl_tensor *in,
                      const evl_tensor *out);

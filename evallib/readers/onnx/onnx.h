@@ -132,5 +132,5 @@ EVL_MUST_USE EvalStatus evl_onnx_constant(evl_onnx *, const evl_onnx_draft *);
 void evl_onnx_hold(evl_value *, const evl_tensor *); /* makes it a constant */
 
 /* model.c */
-EVL_MUST_USE EvalStatus evl_onnx_opsets(evl_onnx *, evl_pb_many opsets, evl_map **);
+EVL_MUST_USE EvalStatus evl_onnx_opsets(evl_onnx *, evl_pb_many messages, evl_map **);
 #endif
