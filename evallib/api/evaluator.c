@@ -62,6 +62,16 @@ void evl_evaluator_end(evl_evaluator *e)
     leave_home(e->home);
 }
 
+/* NULL: no memory. */
+static char *copy_text(evl_memory *memory, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = evl_allocate(memory, bytes);
+    if (copy)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
 EvalStatus evl_evaluator_clone(evl_context *ctx, evl_evaluator *e, evl_evaluator *clone)
 {
     if (!settle_in(clone, e->precision, e->home))
@@ -70,11 +80,8 @@ EvalStatus evl_evaluator_clone(evl_context *ctx, evl_evaluator *e, evl_evaluator
     clone->log = e->log;
     EvalStatus st = EVAL_OK;
     if (e->init) {
-        clone->init = evl_allocate(ctx->memory, strlen(e->init) + 1);
-        if (clone->init)
-            strcpy(clone->init, e->init);
-        else
-            st = evl_no_memory(ctx);
+        clone->init = copy_text(ctx->memory, e->init);
+        st = clone->init ? EVAL_OK : evl_no_memory(ctx);
     }
     if (st == EVAL_OK && e->model) {
         st = evl_states_new(ctx, e->model->graph->n_states, &clone->states);
@@ -153,7 +160,7 @@ EvalStatus evl_evaluator_init(evl_context *ctx, evl_evaluator *e, const char *co
     evl_arena *arena = evl_arena_new(ctx->memory);
     if (!arena)
         return evl_no_memory(ctx);
-    char *text = evl_allocate(ctx->memory, strlen(config) + 1);
+    char *text = copy_text(ctx->memory, config);
     EvalStatus st = text ? evl_config_parse(ctx, arena, config, NULL, &parsed) : evl_no_memory(ctx);
     if (st == EVAL_OK)
         st = evl_settings_read(ctx, parsed, &settings);
@@ -162,7 +169,6 @@ EvalStatus evl_evaluator_init(evl_context *ctx, evl_evaluator *e, const char *co
         evl_release(ctx->memory, text);
         return st;
     }
-    strcpy(text, config);
     evl_release(ctx->memory, e->init);
     e->init = text;
     return EVAL_OK;
@@ -246,14 +252,12 @@ EvalStatus evl_evaluator_set_allocator(evl_context *ctx, evl_evaluator *e,
                         allocator->size, sizeof *allocator);
     evl_home *home = new_home(allocator), *old = e->home;
     evl_mutex *lock = home ? evl_mutex_new(&home->memory) : NULL;
-    char *init = lock && e->init ? evl_allocate(&home->memory, strlen(e->init) + 1) : NULL;
+    char *init = lock && e->init ? copy_text(&home->memory, e->init) : NULL;
     if (!lock || (e->init && !init)) {
         evl_mutex_free(lock);
         leave_home(home);
         return evl_no_memory(ctx);
     }
-    if (init)
-        strcpy(init, e->init);
     evl_release(&old->memory, e->init);
     drop_error(&e->error);
     evl_mutex_free(e->lock);
