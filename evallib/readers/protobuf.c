@@ -69,9 +69,7 @@ static outcome read_field(evl_bytes *from, field *f)
         return result;
     if (tag > UINT32_MAX || tag < 8)
         return BAD;
-    f->number = (uint32_t)(tag >> 3);
-    f->wire = tag & 7;
-    f->bytes = *from;
+    *f = (field){ .number = (uint32_t)(tag >> 3), .wire = tag & 7, .bytes = *from };
     switch (f->wire) {
     case EVL_PB_WIRE_VARINT: return read_varint(from, &f->value);
     case EVL_PB_WIRE_BYTES: return read_bytes(from, &f->bytes);
@@ -260,7 +258,8 @@ void evl_pb_gather(evl_pb_many many, void *target)
 
 const char *evl_pb_text(evl_bytes bytes)
 {
-    return bytes.data ? (const char *)bytes.data + bytes.at : NULL;
+    const char *data = (const char *)bytes.data; /* NULL at 0, to which nothing can be added */
+    return bytes.at ? data + bytes.at : data;
 }
 
 size_t evl_pb_size(evl_bytes bytes)

@@ -127,8 +127,10 @@ static void read_nodes(parser *p)
     if (p->c.status != EVAL_OK)
         return;
     m->nodes = evl_arena_take_many(p->c.arena, m->n_nodes, sizeof *m->nodes);
-    if (m->n_nodes > 0 && !m->nodes)
+    if (m->n_nodes > 0 && !m->nodes) {
         evl_cntk1_stop(&p->c, evl_no_memory(p->c.ctx));
+        return;
+    }
     if (p->c.version < 7)
         p->c.real = find_precision(p->c.from);
     evl_cntk1_marker(&p->c, "BNodeList");
@@ -147,8 +149,10 @@ static evl_cntk1_node **read_references(parser *p, const char *from, size_t *n)
     if (p->c.status != EVAL_OK || *n == 0)
         return NULL;
     evl_cntk1_node **nodes = evl_arena_take_many(p->c.arena, *n, sizeof *nodes);
-    if (!nodes)
+    if (!nodes) {
         evl_cntk1_stop(&p->c, evl_no_memory(p->c.ctx));
+        return NULL;
+    }
     for (size_t i = 0; i < *n && p->c.status == EVAL_OK; i++)
         nodes[i] = read_reference(p, from);
     return nodes;
