@@ -33,9 +33,10 @@ static void free_made(evl_evaluator *e, evl_made *m)
 bool evl_made_free(evl_evaluator *e, evl_made **list, const void *data)
 {
     evl_mutex_lock(e->lock);
-    evl_made **at = list, *m;
-    while ((m = *at) && m->data != data)
-        at = &m->next;
+    evl_made **at = list;
+    while (*at && (*at)->data != data)
+        at = &(*at)->next;
+    evl_made *m = *at;
     if (m)
         *at = m->next;
     evl_mutex_unlock(e->lock);

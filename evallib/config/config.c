@@ -62,8 +62,8 @@ static EvalStatus add_entry(const builder *b, const evl_span *key, evl_config_en
 
 static bool is_section(const evl_config_entry *entry, const evl_span *value, bool is_quoted)
 {
-    return entry->first && !entry->is_quoted && !is_quoted && *value->text == '[' &&
-           *entry->first->span.text == '[';
+    return entry->last && !entry->is_quoted && !is_quoted && *value->text == '[' &&
+           *entry->last->span.text == '[';
 }
 
 /* A later value replaces an earlier one; a later section is joined to an earlier one. */

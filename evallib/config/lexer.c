@@ -33,7 +33,11 @@ static bool opens_bracket(char c)
 
 static char closing_of(char open)
 {
-    return open == '[' ? ']' : open == '{' ? '}' : ')';
+    switch (open) {
+    case '[': return ']';
+    case '{': return '}';
+    default: return ')';
+    }
 }
 
 static bool opens_quote(const char *start, const char *p)

@@ -171,9 +171,11 @@ static EvalStatus add_expanded(const question *q, evl_config_entry *entry, evl_c
     EvalStatus st = evl_config_expand(q->ctx, q->config, entry, &text);
     if (st == EVAL_OK)
         st = check_again(q, text, &span);
-    if (st == EVAL_OK && !evl_span_is_bracket(&span))
-        st = fail_kind(q->ctx, entry, text, "a section in brackets");
-    return st == EVAL_OK ? evl_config_add(q->ctx, section, span) : st;
+    if (st != EVAL_OK)
+        return st;
+    if (!evl_span_is_bracket(&span))
+        return fail_kind(q->ctx, entry, text, "a section in brackets");
+    return evl_config_add(q->ctx, section, span);
 }
 
 EvalStatus evl_config_section(evl_context *ctx, const evl_config *config, const char *key,

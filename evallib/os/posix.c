@@ -125,10 +125,8 @@ static EvalStatus read_copy(const source *from, int fd, size_t size, evl_file *f
     return EVAL_OK;
 }
 
-static EvalStatus load(const source *from, int fd, const struct stat *about, bool may_map,
-                       evl_file *file)
+static EvalStatus load(const source *from, int fd, size_t size, bool may_map, evl_file *file)
 {
-    size_t size = (size_t)about->st_size;
     if (may_map && map(from->ctx, fd, size, file))
         return EVAL_OK;
     return read_copy(from, fd, size, file);
@@ -142,7 +140,7 @@ static EvalStatus open_path(const source *from, bool may_map, evl_file *file)
         return fail_with_errno(from, "cannot be opened: ");
     EvalStatus st = look(from, fd, EVAL_ERR_IO, &about);
     if (st == EVAL_OK)
-        st = load(from, fd, &about, may_map, file);
+        st = load(from, fd, (size_t)about.st_size, may_map, file);
     close(fd);
     return st;
 }
@@ -260,7 +258,7 @@ static EvalStatus open_below(const source *from, int *fd, bool may_map, evl_file
         st = look(from, *fd, EVAL_ERR_FORMAT, &about);
     if (st == EVAL_OK && about.st_nlink > 1)
         st = fail(from, EVAL_ERR_FORMAT, "external data must not be ", "a hard link");
-    return st == EVAL_OK ? load(from, *fd, &about, may_map, file) : st;
+    return st == EVAL_OK ? load(from, *fd, (size_t)about.st_size, may_map, file) : st;
 }
 
 EvalStatus evl_file_open_beside(evl_context *ctx, const char *model, const char *name, bool may_map,
