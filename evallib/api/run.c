@@ -74,18 +74,19 @@ static EvalStatus take_frames(evl_context *ctx, call *c, const EvalTensor *t, ev
     const evl_shape *expected = &f->value->t.shape;
     int32_t sample = expected->rank - 1;
     int64_t n_frames, n_sequences = 0;
-    if (t->rank == sample + 1 && fits(t->dims + 1, expected->dim + 1, sample))
-        n_frames = t->dims[0];
-    else if (t->rank == sample + 2 && fits(t->dims + 2, expected->dim + 1, sample)) {
+    bool is_flat = t->rank == 2 &&
+                   t->dims[1] == (int64_t)evl_shape_count_part(expected, 1, expected->rank);
+    if (t->rank == sample + 2 && fits(t->dims + 2, expected->dim + 1, sample)) {
         n_sequences = t->dims[0];
         n_frames = t->dims[1];
         if (n_sequences == 0)
             return evl_fail(ctx, EVAL_ERR_SHAPE, "'%s': no sequence", t->name);
-    } else if (t->rank == 2 &&
-               t->dims[1] == (int64_t)evl_shape_count_part(expected, 1, expected->rank))
+    } else if (is_flat ||
+               (t->rank == sample + 1 && fits(t->dims + 1, expected->dim + 1, sample))) {
         n_frames = t->dims[0];
-    else
+    } else {
         return wrong_shape(ctx, t, expected);
+    }
     if (c->n_frames >= 0 &&
         (c->n_frames != n_frames || c->n_sequences != (size_t)n_sequences))
         return evl_fail(ctx, EVAL_ERR_SHAPE,
