@@ -71,7 +71,7 @@ static void hardmax_columns(evl_axis_lines at, size_t width, const real *x, real
     arg((evl_axis_lines){ at.n, at.stride, width }, x, false, false, best);
     for (size_t i = 0; i < at.n; i++)
         for (size_t j = 0; j < width; j++)
-            y[i * at.stride + j] = best[j] == (int64_t)i;
+            y[i * at.stride + j] = best[j] == (int64_t)i ? 1 : 0;
 }
 
 static inline real enter_abs(real x, real shift)

@@ -60,6 +60,6 @@ static inline item item_from(double number)
 {
     if (number >= (double)ELEM_MAX)
         return ELEM_MAX;
-    return number > (double)ELEM_MIN ? (item)number : number == number ? ELEM_MIN : 0;
+    return number > (double)ELEM_MIN ? (item)number : number == number ? item_least : 0;
 }
 #endif

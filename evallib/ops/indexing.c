@@ -37,7 +37,7 @@ static EvalStatus infer_gather(evl_infer *x)
         return st;
     if (indices->rank < 0)
         return EVAL_OK;
-    if ((st = evl_rank_check(x->ctx, (size_t)(data->rank - 1 + indices->rank))))
+    if ((st = evl_rank_check(x->ctx, (size_t)data->rank - 1 + (size_t)indices->rank)))
         return st;
     *out = evl_shape_of((size_t)axis, data->dim);
     for (int32_t d = 0; d < indices->rank; d++)

@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+enum { MOST_PADS = 2 * EVAL_MAX_RANK };
+
 typedef enum mode { CONSTANT, EDGE, REFLECT, WRAP, N_MODES } mode;
 
 static const char *const mode_names[N_MODES] = { "constant", "edge", "reflect", "wrap" };
@@ -37,14 +39,14 @@ static EvalStatus read_padding(evl_context *ctx, const evl_use *use, padding *p)
 {
     int32_t rank = use->in[0]->shape.rank;
     const char *name = use->node->version < 2 ? "paddings" : "pads";
-    int64_t pads[2 * EVAL_MAX_RANK];
+    int64_t pads[MOST_PADS];
     size_t n = 0, n_axes;
     evl_axes axes;
     EvalStatus st;
     *p = (padding){ .known = EVL_UNKNOWN };
     if ((st = read_mode(ctx, use->node, &p->mode)) ||
         (st = evl_axes_of(ctx, use, "axes", 3, rank, &axes)) ||
-        (st = evl_use_ints(ctx, use, name, 1, 2 * EVAL_MAX_RANK, pads, &n, &p->known)))
+        (st = evl_use_ints(ctx, use, name, 1, MOST_PADS, pads, &n, &p->known)))
         return st;
     if (p->known == EVL_ABSENT)
         return evl_fail(ctx, EVAL_ERR_FORMAT, "pads is missing");

@@ -29,8 +29,8 @@ static const struct {
 
 static bool takes_alpha(const char *name)
 {
-    return strcmp(name, "Relu") && strcmp(name, "Tanh") && strcmp(name, "Sigmoid") &&
-           strcmp(name, "Softsign") && strcmp(name, "Softplus");
+    return strcmp(name, "Relu") != 0 && strcmp(name, "Tanh") != 0 && strcmp(name, "Sigmoid") != 0 &&
+           strcmp(name, "Softsign") != 0 && strcmp(name, "Softplus") != 0;
 }
 
 static bool takes_beta(const char *name)

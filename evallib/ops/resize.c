@@ -7,11 +7,13 @@
 #include <inttypes.h>
 #include <math.h>
 
+enum { MOST_ROI = 2 * EVAL_MAX_RANK };
+
 typedef struct wanted {
     evl_known known;
     int64_t size[EVAL_MAX_RANK];
     double scale[EVAL_MAX_RANK];
-    double roi[2 * EVAL_MAX_RANK]; /* starts, then ends, of all axes */
+    double roi[MOST_ROI]; /* starts, then ends, of all axes */
 } wanted;
 
 static bool is_old(const evl_node *node)
@@ -95,10 +97,10 @@ static EvalStatus use_sizes(evl_context *ctx, const evl_use *use, const evl_axes
 
 static EvalStatus read_roi(evl_context *ctx, const evl_use *use, const evl_axes *axes, wanted *w)
 {
-    double roi[2 * EVAL_MAX_RANK];
+    double roi[MOST_ROI];
     evl_known known;
     size_t n = 0;
-    EvalStatus st = evl_use_numbers(ctx, use, "roi", 1, 2 * EVAL_MAX_RANK, roi, &n, &known);
+    EvalStatus st = evl_use_numbers(ctx, use, "roi", 1, MOST_ROI, roi, &n, &known);
     if (st || known != EVL_KNOWN || n == 0)
         return st;
     if ((st = check_length(ctx, "roi", n, 2 * axes->n)))

@@ -39,10 +39,10 @@ bool evl_cntk1_place(evl_cntk1_maker *k, evl_cntk1_axis *a, bool is_auto, bool r
         place_evenly(a);
         return true;
     }
-    int64_t room = a->in + a->lower + a->upper - evl_cntk1_extent(a);
+    int64_t padded = a->in + a->lower + a->upper, room = padded - evl_cntk1_extent(a);
     if (room < 0) {
         evl_cntk1_fail(k, EVAL_ERR_SHAPE, "a kernel of %lld over %lld elements",
-                       (long long)evl_cntk1_extent(a), (long long)(room + evl_cntk1_extent(a)));
+                       (long long)evl_cntk1_extent(a), (long long)padded);
         return false;
     }
     a->out = (room + (rounds_up ? a->stride - 1 : 0)) / a->stride + 1;
