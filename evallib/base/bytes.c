@@ -62,7 +62,7 @@ bool evl_bytes_take(evl_bytes *bytes, size_t n, size_t each, const void **start)
     if (!evl_size_multiply(n, each, &total) || total > evl_bytes_left(bytes))
         return false;
     /* An empty cursor may stand on NULL, to which nothing can be added. */
-    *start = bytes->data ? bytes->data + bytes->at : NULL;
+    *start = total ? bytes->data + bytes->at : bytes->data;
     bytes->at += total;
     return true;
 }

@@ -149,9 +149,10 @@ evl_value *evl_value_final(evl_value *v)
 evl_value *evl_graph_find(const evl_graph *g, const char *name, size_t n)
 {
     size_t index;
-    for (; g; g = g->outer)
+    do {
         if (evl_map_get(g->names, name, n, &index))
             return g->values[index];
+    } while ((g = g->outer));
     return NULL;
 }
 

@@ -1,6 +1,7 @@
 /* Operators in general: choosing an implementation, calling a shape rule, looking up
 ** parameters that are attributes in one opset and inputs in another. */
 #include "ir/op.h"
+#include <assert.h>
 #include <string.h>
 
 const evl_impl *evl_op_impl(const evl_op *op, EvalType type, evl_precision precision)
@@ -26,6 +27,7 @@ static EvalStatus check_count(evl_context *ctx, const char *what, size_t n, uint
 
 static EvalStatus check_required(evl_context *ctx, const evl_use *use)
 {
+    assert(use->n_in >= use->node->op->min_inputs);
     for (size_t i = 0; i < use->node->op->min_inputs; i++)
         if (!use->in[i])
             return evl_fail(ctx, EVAL_ERR_FORMAT, "input %zu is left out, and needed", i);

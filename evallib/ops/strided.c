@@ -288,21 +288,18 @@ static void choose_rows(evl_strided *s)
 
 void evl_strided_ready(evl_strided *s)
 {
-    size_t outer = 1, width = TILE, r, c;
+    size_t outer = 1;
     pad_rank(s);
     choose_rows(s);
-    r = s->rank - 2;
-    c = s->rank - 1;
-    for (size_t d = 0; d < r; d++)
+    const size_t rows = s->n[s->rank - 2], columns = s->n[s->rank - 1];
+    for (size_t d = 0; d < s->rank - 2; d++)
         outer *= s->n[d];
-    if (outer == 0 || s->n[r] == 0 || s->n[c] == 0)
+    if (outer == 0 || rows == 0 || columns == 0)
         return;
-    if (s->is_blocked)
-        width = BLOCKED_WIDTH;
-    s->columns = least(s->n[c], width);
-    s->rows = least(s->n[r], TILE / s->columns);
-    s->column_strips = (s->n[c] - 1) / s->columns + 1;
-    s->strips = s->column_strips * ((s->n[r] - 1) / s->rows + 1);
+    s->columns = least(columns, s->is_blocked ? BLOCKED_WIDTH : TILE);
+    s->rows = least(rows, TILE / s->columns);
+    s->column_strips = (columns - 1) / s->columns + 1;
+    s->strips = s->column_strips * ((rows - 1) / s->rows + 1);
     s->units = s->strips > 1 ? 1 : TILE / (s->rows * s->columns);
     s->n_units = outer * s->strips;
 }

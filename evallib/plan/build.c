@@ -227,12 +227,13 @@ static EvalStatus add_inputs(builder *b, const evl_graph *g, evl_value *const *c
                              size_t n_captured)
 {
     evl_plan *p = b->plan;
-    p->n_inputs = g->n_inputs + n_captured;
-    p->inputs = evl_arena_take_many(p->arena, p->n_inputs + 1, sizeof *p->inputs);
+    const size_t n_own = g->n_inputs, n = n_own + n_captured;
+    p->inputs = evl_arena_take_many(p->arena, n + 1, sizeof *p->inputs);
     if (!p->inputs)
         return evl_no_memory(b->ctx);
-    for (size_t i = 0; i < p->n_inputs; i++) {
-        evl_value *v = i < g->n_inputs ? g->inputs[i] : captured[i - g->n_inputs];
+    p->n_inputs = n;
+    for (size_t i = 0; i < n; i++) {
+        evl_value *v = i < n_own ? g->inputs[i] : captured[i - n_own];
         EvalStatus st = slot_of(b, v, &p->inputs[i]);
         if (st != EVAL_OK)
             return st;

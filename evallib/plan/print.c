@@ -26,8 +26,9 @@ const char *evl_plan_text(evl_plan *p, evl_arena *arena)
     char *text = evl_arena_take(arena, bytes);
     for (size_t i = 0; text && i < p->n_steps; i++) {
         print_step(p, &p->steps[i], line);
-        memcpy(text + at, line, strlen(line));
-        at += strlen(line);
+        size_t n = strlen(line);
+        memcpy(text + at, line, n + 1);
+        at += n;
     }
     return text;
 }
