@@ -4,117 +4,32 @@ Each library runs in a process of its own (time.c), commanded over a pipe, so th
 disturbs the machine disturbs both. A round's figure is the median of its runs, a model's the best of its rounds.
 """
 import argparse
+import contextlib
+import fnmatch
 import json
 import pathlib
 import subprocess
 import time
 
 import numpy as np
-import onnx
 import onnxruntime
-from onnx import TensorProto as T, helper
 
+import chart
 import models
+import where
+from peers import OUT, Failed, Peer, made_case, real_cases
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-OUT = ROOT / "build" / "bench"
-SHARED_MODELS = ROOT.parent / "shared" / "models"
-ORT = next((pathlib.Path(onnxruntime.__file__).parent / "capi").glob("libonnxruntime.so*"))
-
-# Against ONNX Runtime, and against our own double object, as shares of the largest value.
+# Against ONNX Runtime: shares of its largest value. In float, this much more in absolute terms, there and against our
+# own double object: where every value is tiny, the last bit of a sigmoid is a large share.
 PEER_BOUND = {"f": 1e-4, "d": 1e-9}
-OWN_BOUND, OWN_SLACK = 1e-5, 1e-6
-
-
-class Failed(Exception):
-    """A library cannot load or run the model; says why."""
-
-
-class Peer:
-    """A process of time.c."""
-
-    def __init__(self, case, kind, threads=1, spins=True, profile=""):
-        library = ORT if kind == "ort" else case.library
-        command = [OUT / "time", kind, library, case.path, case.values, str(threads), str(int(spins)), profile]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.open, self.load, self.first = map(float, self.answer("ready"))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.process.wait()
-
-    def answer(self, word):
-        line = self.process.stdout.readline().split(" ", 1)
-        if line[0].strip() != word:
-            self.process.stdin.close()
-            raise Failed(line[1].strip() if line[0] == "failed" else f"ended with status {self.process.wait()}")
-        return line[1].split() if len(line) > 1 else []
-
-    def ask(self, command):
-        self.process.stdin.write(command + "\n")
-        self.process.stdin.flush()
-
-    def time(self, seconds):
-        self.ask(f"time {seconds}")
-        return float(self.answer("took")[0])
-
-    def peak_memory(self):
-        self.ask("memory")
-        return int(self.answer("memory")[0]) / 1024
-
-    def outputs(self, case):
-        prefix = OUT / "values" / f"{case.name}_result"
-        self.ask(f"save {prefix}")
-        arrays = []
-        for k in range(case.n_out):
-            kind, _, *dims = map(int, self.answer("out"))
-            array = np.fromfile(f"{prefix}_{k}.bin", helper.tensor_dtype_to_np_dtype(kind))
-            arrays.append(array.reshape(dims))
-        self.answer("saved")
-        return arrays
-
-
-class Case:
-    """A model on disk, its input values on disk, and what is asked of it."""
-
-    def __init__(self, name, entry, path, arguments, inputs=None):
-        self.name, self.entry, self.path, self.library = name, entry, path, arguments.library
-        model = onnx.load(path)
-        self.operations = models.operations(model)
-        self.megabytes = path.stat().st_size / 1e6
-        self.n_out = len(model.graph.output)
-        self.values = OUT / "values" / f"{name}.txt"
-        self.values.parent.mkdir(parents=True, exist_ok=True)
-        inputs = inputs or dict(made_inputs(model))
-        with open(self.values, "w") as text:
-            for k, (name, array) in enumerate(inputs.items()):
-                data = OUT / "values" / f"{self.name}_{k}.bin"
-                array.tofile(data)
-                kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-                print("in", kind, array.ndim, *array.shape, data, name, file=text)
-            for value in model.graph.output:
-                print("out", value.name, file=text)
-
-
-def made_inputs(model):
-    """Numbers from a fixed seed; a mask lets everything through, and identifiers are those of a small vocabulary."""
-    random = np.random.RandomState(99)
-    for value in model.graph.input:
-        kind = value.type.tensor_type
-        shape = [d.dim_value for d in kind.shape.dim]
-        if kind.elem_type == T.INT64:
-            least, past = (1, 2) if "mask" in value.name else (0, 1) if "type" in value.name else (0, 1000)
-            yield value.name, random.randint(least, past, shape).astype(np.int64)
-        else:
-            yield value.name, random.standard_normal(shape).astype(helper.tensor_dtype_to_np_dtype(kind.elem_type))
+SLACK = {"f": 1e-6, "d": 0}
 
 
 # --- right before fast ------------------------------------------------------------------------------------------
+
+def largest(array):
+    return float(np.abs(array[np.isfinite(array)]).max(initial=0)) or 1
+
 
 def distance(got, expected):
     """How far apart, as a share of the largest expected value."""
@@ -122,25 +37,27 @@ def distance(got, expected):
         raise Failed(f"shape {got.shape} instead of {expected.shape}")
     if not np.issubdtype(expected.dtype, np.floating):
         return 0.0 if np.array_equal(got, expected) else np.inf
-    if np.isnan(got).any() != np.isnan(expected).any():
+    finite = np.isfinite(expected)
+    if not np.array_equal(got[~finite], expected[~finite].astype(got.dtype), equal_nan=True):
         return np.inf
-    most = np.abs(expected).max(initial=0) or 1
-    return float(np.abs(got.astype(np.float64) - expected).max(initial=0) / most)
+    return float(np.abs(got[finite].astype(np.float64) - expected[finite]).max(initial=0)) / largest(expected)
+
+
+def farthest(got, expected, bound, slack, whom):
+    """The largest distance of all outputs; Failed when one is too large."""
+    far = [distance(*pair) for pair in zip(got, expected)]
+    for k, away in enumerate(far):
+        if not away <= bound + slack / largest(expected[k]):
+            raise Failed(f"WRONG: output {k} is {away:.1e} of the largest value off {whom}")
+    return max(far)
 
 
 def check(case, ours, ort, ours_double):
-    """The two distances; Failed when one is too large."""
-    precision = case.entry.precision
-    far = {}
+    precision, far = case.entry.precision, {}
     if ort:
-        far["peer"] = max(map(distance, ours, ort))
-        if not far["peer"] <= PEER_BOUND[precision]:
-            raise Failed(f"WRONG: {far['peer']:.1e} off ONNX Runtime's largest value")
-    if precision == "f":
-        far["double"] = max(map(distance, ours, ours_double))
-        slack = max(OWN_SLACK / (np.abs(array).max(initial=0) or 1) for array in ours_double)
-        if not far["double"] <= OWN_BOUND + slack:
-            raise Failed(f"WRONG: {far['double']:.1e} off our own double result")
+        far["ort"] = farthest(ours, ort, PEER_BOUND[precision], SLACK[precision], "ONNX Runtime")
+    if ours_double:
+        far["double"] = farthest(ours, ours_double, case.entry.own_bound, SLACK[precision], "our own double result")
     return far
 
 
@@ -178,42 +95,46 @@ def starts(case, n):
     return {"ours": best[kind_of(case)], "ort": best.get("ort")}
 
 
-def rounds(case, threads, n, seconds):
-    """Seconds a run of each peer: the best of n rounds."""
-    peers = {"ours": Peer(case, kind_of(case), threads)}
-    try:
-        if case.entry.has_peer:
-            peers["ort"] = Peer(case, "ort", threads)
-            if threads > 1:
-                peers["ort_no_spin"] = Peer(case, "ort", threads, spins=False)
+def rounds(case, threads, arguments):
+    """Seconds a run of each peer in each round."""
+    spinning = {"ours": (kind_of(case), True)}
+    if case.entry.has_peer:
+        spinning["ort"] = ("ort", True)
+    if case.entry.has_peer and threads > 1:
+        spinning["ort_no_spin"] = ("ort", False)
+    with contextlib.ExitStack() as stack:
+        peers = {name: stack.enter_context(Peer(case, kind, threads, spins)) for name, (kind, spins) in spinning.items()}
         times = {name: [] for name in peers}
-        for _ in range(n):
+        for _ in range(arguments.rounds):
             for name, peer in peers.items():
-                time.sleep(.01)  # the other's threads still spin
-                times[name].append(peer.time(seconds))
-    finally:
-        for peer in peers.values():
-            peer.__exit__()
+                time.sleep(.01)  # threads of the one before may still spin
+                times[name].append(peer.time(arguments.seconds, "busy" if arguments.busy else "time"))
     return times
 
 
-def measure(case, threads, arguments, peak):
-    times = rounds(case, threads, arguments.rounds, arguments.seconds)
+def measure(case, threads, arguments, peak, start):
+    times = rounds(case, threads, arguments)
     best = {name: min(values) for name, values in times.items()}
     row = {"seconds": best, "rounds": times}
     if case.operations:
-        row["gflops"] = case.operations / best["ours"] / 1e9
-        row["peak_share"] = row["gflops"] * 1e9 / peak[case.entry.precision]
+        row["peak_share"] = case.operations / best["ours"] / peak[case.entry.precision]
     if "ort" in best:
         row["ratio"] = best["ort"] / best["ours"]
     if "ort_no_spin" in best:
         row["ratio_no_spin"] = best["ort_no_spin"] / best["ours"]
-    bar = case.entry.bars[min(threads, 2) - 1]
+    judge(row, case.entry, threads, start)
+    return row
+
+
+def judge(row, entry, threads, start):
+    """Adds the bar and whether it is reached: the ratio, or where that is allowed the share of the peak."""
+    bar = entry.bars[min(threads, 2) - 1]
     if bar:
         row["bar"] = bar
-        enough = case.entry.peak_bar
-        row["ok"] = row["ratio"] >= bar or bool(enough and row["peak_share"] >= enough)
-    return row
+        row["ok"] = row["ratio"] >= bar or bool(entry.peak_bar and row["peak_share"] >= entry.peak_bar)
+    if entry.load_bar and threads == 1:
+        row["load_bar"] = entry.load_bar
+        row["load_ok"] = start["ort"]["load"] / start["ours"]["load"] >= entry.load_bar
 
 
 def machine_peak(threads):
@@ -223,81 +144,106 @@ def machine_peak(threads):
 
 # --- the table --------------------------------------------------------------------------------------------------
 
-HEAD = (f"{'model':20s} T {'ours':>10s} {'ORT':>10s} {'ratio':>6s} {'bar':>5s}     {'no spin':>7s} {'peak':>5s} "
-        f"{'load':>15s} {'first result':>17s} {'memory':>11s}")
+COLUMNS = (("model", "<22"), ("T", ">1"), ("ours", ">10"), ("ORT", ">10"), ("ratio", ">6"), ("bar", ">5"), ("", "<3"),
+           ("no spin", ">7"), ("peak", ">5"), ("load, ms", ">15"), ("", "<3"), ("first result, ms", ">16"), ("memory, MB", ">11"))
 
 
-def micros(seconds):
-    return f"{seconds * 1e6:8.1f}us" if seconds < 1e-3 else f"{seconds * 1e3:8.2f}ms"
+def table_line(cells):
+    return " ".join(f"{cell:{form}}" for cell, (_, form) in zip(cells, COLUMNS)).rstrip()
 
 
-def line(name, threads, row, start):
+def duration(seconds):
+    return "-" if seconds is None else f"{seconds * 1e6:.1f} us" if seconds < 1e-3 else f"{seconds * 1e3:.2f} ms"
+
+
+def verdict(row, key):
+    return {True: "ok", False: "LOW", None: ""}[row.get(key)]
+
+
+def of_start(start, key, scale, form):
+    """Ours and theirs of one figure of a start."""
+    return " / ".join(f"{start[who][key] * scale:{form}}" if start[who] else "-" for who in ("ours", "ort"))
+
+
+def cells(name, threads, row, start):
     def number(key, form):
-        return form.format(row[key]) if key in row else ""
+        return f"{row[key]:{form}}" if key in row else ""
 
-    def both(key, form):
-        a, b = start["ours"], start["ort"]
-        return form.format(a[key]) + " /" + (form.format(b[key]) if b else " -")
-
-    seconds = row["seconds"]
-    text = f"{name:20s} {threads} {micros(seconds['ours'])} {micros(seconds['ort']) if 'ort' in seconds else '-':>10s} "
-    text += f"{number('ratio', '{:.2f}'):>6s} {number('bar', '{:g}'):>5s} {'' if 'ok' not in row else 'ok' if row['ok'] else 'LOW':3s} "
-    text += f"{number('ratio_no_spin', '{:.2f}'):>7s} {number('peak_share', '{:.0%}'):>5s}"
-    if threads == 1:
-        ms = {k: {key: v * 1e3 for key, v in s.items()} for k, s in start.items() if s}
-        load = " /".join(f"{ms[k]['load']:6.1f}" for k in ms)
-        first = " /".join(f"{ms[k]['first']:6.1f}" for k in ms)
-        text += f" {load + 'ms':>16s} {first + 'ms':>17s} {both('memory', '{:4.0f}') + 'MB':>13s}"
-    return text
+    figures = [name, threads, duration(row["seconds"]["ours"]), duration(row["seconds"].get("ort")), number("ratio", ".2f"),
+               number("bar", "g"), verdict(row, "ok"), number("ratio_no_spin", ".2f"), number("peak_share", ".0%")]
+    if threads > 1:
+        return figures
+    return figures + [of_start(start, "load", 1e3, ".1f"), verdict(row, "load_ok"), of_start(start, "first", 1e3, ".1f"),
+                      of_start(start, "memory", 1, ".0f")]
 
 
 # --- all of it --------------------------------------------------------------------------------------------------
 
-def made_case(name, arguments):
-    path = OUT / "models" / f"{name}.onnx"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists() or path.stat().st_mtime < (HERE / "models.py").stat().st_mtime:
-        models.write(path.parent, name)
-    return Case(name, models.MODELS[name], path, arguments)
-
-
 def run(case, arguments, peaks):
     """The model's results, printed as they come."""
-    result = {}
+    result = {"threads": {}}
     try:
         result["distance"] = verify(case)
         result["start"] = starts(case, arguments.starts)
         for threads in arguments.threads:
-            row = measure(case, threads, arguments, peaks[threads])
-            result[threads] = row
-            print(line(case.name, threads, row, result["start"]), flush=True)
+            row = measure(case, threads, arguments, peaks[threads], result["start"])
+            result["threads"][threads] = row
+            print(table_line(cells(case.name, threads, row, result["start"])), flush=True)
+        if arguments.profile:
+            print(where.time_goes(case, kind_of(case)), flush=True)
     except Failed as failure:
         result["failed"] = str(failure)
-        print(f"{case.name:20s} {failure}", flush=True)
+        print(f"{case.name:22s} {failure}", flush=True)
     return result
+
+
+def numbers(text):
+    return [int(n) for n in text.split(",")]
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--library", type=lambda text: pathlib.Path(text).resolve(), required=True)
-    parser.add_argument("--only", type=lambda text: text.split(","), help="names of models, with commas")
-    parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2])
+    parser.add_argument("--only", type=lambda text: text.split(","), default=["*"], metavar="NAMES",
+                        help="these models, with commas; patterns like conv_* too")
+    parser.add_argument("--scaling", action="store_true", help="instead: sizes of batch and sequence")
+    parser.add_argument("--threads", type=numbers, default=[1, 2], help="1,2")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=.2, help="of each round")
     parser.add_argument("--starts", type=int, default=3, help="fresh processes for load and first result")
-    return parser.parse_args()
+    parser.add_argument("--busy", action="store_true", help="the machine is busy: one thread, by its processor time")
+    parser.add_argument("--profile", action="store_true", help="and where the time goes, at one thread")
+    arguments = parser.parse_args()
+    if arguments.busy:
+        arguments.threads = [1]
+    return arguments
+
+
+def chosen(arguments):
+    """{name: maker of its case}"""
+    entries = models.SCALING if arguments.scaling else models.MODELS
+    makers = {name: lambda name, entry=entry: made_case(name, entry, arguments.library) for name, entry in entries.items()}
+    if not arguments.scaling:
+        makers.update(real_cases(arguments.library))
+    names = [name for name in makers if any(fnmatch.fnmatchcase(name, pattern) for pattern in arguments.only)]
+    for pattern in arguments.only:
+        if not fnmatch.filter(makers, pattern):
+            raise SystemExit(f"no model is called {pattern}; there are: {', '.join(makers)}")
+    return {name: makers[name] for name in names}
 
 
 def main():
     arguments = parse()
-    names = arguments.only or list(models.MODELS)
+    makers = chosen(arguments)
     peaks = {threads: machine_peak(threads) for threads in arguments.threads}
-    print(f"ONNX Runtime {onnxruntime.__version__}; peak " + "; ".join(
-        f"{n} thread{'s' * (n > 1)} {p['f'] / 1e9:.0f} GFLOP/s float, {p['d'] / 1e9:.0f} double" for n, p in peaks.items()))
-    print(HEAD)
-    results = {name: run(made_case(name, arguments), arguments, peaks) for name in names}
+    for threads, peak in peaks.items():
+        print(f"peak of {threads} thread{'s' * (threads > 1)}: {peak['f'] / 1e9:.0f} GFLOP/s in float, {peak['d'] / 1e9:.0f} in double")
+    print(f"ONNX Runtime {onnxruntime.__version__}\n\n{table_line([title for title, _ in COLUMNS])}", flush=True)
+    results = {name: run(make(name), arguments, peaks) for name, make in makers.items()}
     report = {"onnxruntime": onnxruntime.__version__, "peak": peaks, "models": results}
     (OUT / "results.json").write_text(json.dumps(report, indent=1))
+    chart.draw(results, f"evallib and ONNX Runtime {onnxruntime.__version__}", OUT / "chart.svg")
+    print(f"\n{OUT / 'results.json'}\n{OUT / 'chart.svg'}")
 
 
 if __name__ == "__main__":

@@ -260,6 +260,8 @@ class Entry:
     load_bar: Optional[float] = None
     precision: str = "f"
     has_peer: bool = True
+    is_positive: bool = False     # its inputs
+    own_bound: float = 1e-5       # how far float may be from double, as a share of the largest value
 
 
 NETWORKS = {
@@ -289,8 +291,8 @@ NETWORKS = {
 IMAGE, TOKENS = [1, 64, 112, 112], [1, 128, 768]
 
 
-def op(kind, shape, *constants, **attributes):
-    return Entry(lambda: one_node(kind, shape, *constants, **attributes), (2, 2))
+def op(kind, shape, *constants, is_positive=False, **attributes):
+    return Entry(lambda: one_node(kind, shape, *constants, **attributes), (2, 2), is_positive=is_positive)
 
 
 def product(kind, shape, *constants, **attributes):
@@ -305,13 +307,13 @@ OPERATORS = {
     "lrn": op("LRN", IMAGE, size=5),
     "softplus": op("Softplus", IMAGE),
     "softmax_axis1": op("Softmax", [1, 21, 112, 112], axis=1),
-    "pow": op("Pow", IMAGE, np.float32(1.7)),
+    "pow": op("Pow", IMAGE, np.float32(1.7), is_positive=True),
     "prelu": op("PRelu", IMAGE, (64, 1, 1)),
     "cumsum": op("CumSum", TOKENS, np.int64(2)),
     "depth_to_space": op("DepthToSpace", IMAGE, blocksize=2),
     "sin": op("Sin", IMAGE),
     "elu": op("Elu", IMAGE),
-    "log": op("Log", IMAGE),
+    "log": op("Log", IMAGE, is_positive=True),
     "resize_linear": op("Resize", [1, 32, 56, 56], None, numbers(1, 1, 2, 2), mode="linear",
                         coordinate_transformation_mode="half_pixel"),
     "argmax_axis1": op("ArgMax", [1, 21, 112, 112], axis=1, type=T.INT64),
@@ -331,22 +333,35 @@ OPERATORS = {
 
 MODELS = {**NETWORKS, **OPERATORS}
 
+# How time grows with what is asked; no bars.
+SCALING = {
+    **{f"mlp_batch{n}": Entry(lambda n=n: mlp(n)) for n in (1, 2, 4, 8, 16, 32, 64, 128, 256)},
+    **{f"lenet_batch{n}": Entry(lambda n=n: lenet(n)) for n in (1, 4, 16, 64, 256)},
+    **{f"resnet18_batch{n}": Entry(lambda n=n: resnet(18, n)) for n in (1, 2, 4, 8, 16)},
+    **{f"bert1_length{n}": Entry(lambda n=n: bert(1, n)) for n in (16, 32, 64, 128, 256, 512, 1024, 2048)},
+    **{f"lstm_steps{n}": Entry(lambda n=n: recurrent("LSTM", n)) for n in (16, 64, 256, 1024, 2048)},
+    **{f"lstm_batch{n}": Entry(lambda n=n: recurrent("LSTM", 100, n)) for n in (1, 4, 16, 64, 256)},
+}
+
 
 # --- arithmetic -------------------------------------------------------------------------------------------------
 
-def operations(model):
-    """Multiplications and additions of the products in it; what else there is costs memory traffic, not arithmetic."""
-    model = shape_inference.infer_shapes(model)
+def known_shapes(model):
     values = [*model.graph.value_info, *model.graph.input, *model.graph.output]
     shapes = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in values}
     shapes.update((w.name, list(w.dims)) for w in model.graph.initializer)
-    total = 0
+    return {name: shape for name, shape in shapes.items() if shape and all(n > 0 for n in shape)}
+
+
+def operations(model):
+    """Multiplications and additions of its products, 0 when shapes are not known; what else there is costs memory traffic."""
+    shapes, total = known_shapes(shape_inference.infer_shapes(model)), 0
     for node in model.graph.node:
-        if node.op_type not in PRODUCTS or any(name and name not in shapes for name in [*node.input[:2], node.output[0]]):
-            continue
-        attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-        x, w, y = shapes[node.input[0]], shapes[node.input[1]], shapes[node.output[0]]
-        total += 2 * PRODUCTS[node.op_type](x, w, y, attributes)
+        if node.op_type in PRODUCTS:
+            x, w, y = (shapes.get(name) for name in (*node.input[:2], node.output[0] or node.output[1]))
+            if not (x and w and y):
+                return 0
+            total += 2 * PRODUCTS[node.op_type](x, w, y, {a.name: helper.get_attribute_value(a) for a in node.attribute})
     return total
 
 
@@ -367,7 +382,7 @@ PRODUCTS = {
 
 def write(folder, name):
     path = pathlib.Path(folder) / f"{name}.onnx"
-    onnx.save(MODELS[name].build().model(name), path)
+    onnx.save({**MODELS, **SCALING}[name].build().model(name), path)
     return path
 
 
