@@ -8,7 +8,12 @@
 #include "kernels/finish.h"
 #include "kernels/set.h"
 
-enum { COLUMNS = 2 * LANES, ROW_PANELS = 4 };
+enum {
+    COLUMNS = 2 * LANES,
+    FEW_ROWS = 3, /* so many are multiplied by several panels at once */
+    MOST_PANELS = 4,
+    MOST_SUMS = 6 /* of COLUMNS each, that few rows make */
+};
 
 /* What a tile is multiplied from. */
 typedef struct operands {
@@ -61,22 +66,40 @@ static inline __attribute__((always_inline)) void edge_sums(const operands *o, s
         vec_store(sums + i * COLUMNS, left[i]);
 }
 
-/* One row by four panels: with one panel, each sum would wait for itself. */
-static void row_sums(const operands *o, real *sums)
+/* Few rows by several panels: with one panel, each sum would wait for itself. */
+static inline __attribute__((always_inline)) void wide_sums(const operands *o, size_t rows,
+                                                            size_t panels, real *sums)
 {
-    const size_t a_step = o->a_step, panel = o->b_panel;
+    const size_t a_row = o->a_row, a_step = o->a_step, panel = o->b_panel, n = rows * panels;
     const real *a = o->a, *b = o->b;
-    vec left[ROW_PANELS] = { 0 }, right[ROW_PANELS] = { 0 };
+    vec left[MOST_SUMS] = { 0 }, right[MOST_SUMS] = { 0 };
     for (size_t p = o->k; p > 0; p--, a += a_step, b += COLUMNS)
 #pragma GCC unroll 8
-        for (size_t q = 0; q < ROW_PANELS; q++) {
-            left[q] += *a * vec_load(b + q * panel);
-            right[q] += *a * vec_load(b + q * panel + LANES);
-        }
+        for (size_t i = 0; i < MOST_SUMS; i++)
+            if (i < n) {
+                const real *from = b + i / rows * panel;
+                left[i] += a[i % rows * a_row] * vec_load(from);
+                right[i] += a[i % rows * a_row] * vec_load(from + LANES);
+            }
 #pragma GCC unroll 8
-    for (size_t q = 0; q < ROW_PANELS; q++) {
-        vec_store(sums + q * COLUMNS, left[q]);
-        vec_store(sums + q * COLUMNS + LANES, right[q]);
+    for (size_t i = 0; i < n; i++) {
+        vec_store(sums + i * COLUMNS, left[i]);
+        vec_store(sums + i * COLUMNS + LANES, right[i]);
+    }
+}
+
+/* How many panels so many rows are multiplied by at once. */
+static size_t panels_for(size_t rows)
+{
+    return rows == 1 ? MOST_PANELS : 2;
+}
+
+static void wide_tile(const operands *o, size_t rows, real *sums)
+{
+    switch (rows) {
+    case 1: wide_sums(o, 1, MOST_PANELS, sums); return;
+    case 2: wide_sums(o, 2, 2, sums); return;
+    default: wide_sums(o, FEW_ROWS, 2, sums); return;
     }
 }
 
@@ -128,17 +151,32 @@ static void edge_tile(const operands *o, size_t rows, real *sums)
     }
 }
 
+/* What the loop of an activation gives, by way of the sums. */
+static void activate(const evl_gemm_block *g, size_t rows, size_t columns, real *sums, real *c)
+{
+    const evl_activation *f = &g->epilogue.activation;
+    if (columns == COLUMNS)
+        f->loop(rows * columns, sums, sums, f->parameters);
+    for (size_t r = 0; r < rows; r++, sums += COLUMNS, c += g->c_row) {
+        if (columns < COLUMNS)
+            f->loop(columns, sums, sums, f->parameters);
+        for (size_t x = 0; x < columns; x++)
+            c[x] = sums[x];
+    }
+}
+
 /* From the sums to C; inlined once for the full width, once for edges. */
 static inline __attribute__((always_inline)) void store(const evl_gemm_block *g, size_t i, size_t j,
                                                         size_t rows, size_t columns, real *sums)
 {
-    const evl_activation *f = &g->epilogue.activation;
     real *c = g->c + i * g->c_row + j;
-    for (size_t r = 0; r < rows; r++, sums += COLUMNS, c += g->c_row) {
-        evl_finish_row(&g->epilogue, i + r, j, columns, sums, c);
-        if (f->loop)
-            f->loop(columns, c, c, f->parameters);
-    }
+    bool is_last = !g->epilogue.activation.loop;
+    real *to = is_last ? c : sums;
+    size_t to_row = is_last ? g->c_row : COLUMNS;
+    for (size_t r = 0; r < rows; r++)
+        evl_finish_row(&g->epilogue, i + r, j, columns, sums + r * COLUMNS, to + r * to_row);
+    if (!is_last)
+        activate(g, rows, columns, sums, c);
 }
 
 static void store_tile(const evl_gemm_block *g, size_t i, size_t j, size_t rows, real *sums)
@@ -149,28 +187,28 @@ static void store_tile(const evl_gemm_block *g, size_t i, size_t j, size_t rows,
         store(g, i, j, rows, g->n - j, sums);
 }
 
-static void block_row(const evl_gemm_block *g)
+static void block_of_few_rows(const evl_gemm_block *g)
 {
     operands o = { g->k, g->a, g->a_row, g->a_step, g->b, g->b_panel };
-    real sums[ROW_PANELS * COLUMNS];
-    size_t j = 0;
-    for (; j + (ROW_PANELS - 1) * COLUMNS < g->n; j += ROW_PANELS * COLUMNS) {
-        row_sums(&o, sums);
-        o.b += ROW_PANELS * g->b_panel;
-        for (size_t q = 0; q < ROW_PANELS; q++)
-            store_tile(g, 0, j + q * COLUMNS, 1, sums + q * COLUMNS);
+    real sums[MOST_SUMS * COLUMNS];
+    size_t j = 0, panels = panels_for(g->m);
+    for (; j + (panels - 1) * COLUMNS < g->n; j += panels * COLUMNS) {
+        wide_tile(&o, g->m, sums);
+        o.b += panels * g->b_panel;
+        for (size_t q = 0; q < panels; q++)
+            store_tile(g, 0, j + q * COLUMNS, g->m, sums + q * g->m * COLUMNS);
     }
     for (; j < g->n; j += COLUMNS, o.b += g->b_panel) {
-        panel_tile(&o, 1, sums);
-        store_tile(g, 0, j, 1, sums);
+        panel_tile(&o, g->m, sums);
+        store_tile(g, 0, j, g->m, sums);
     }
 }
 
 /* A panel of B stays in the first cache while the groups of A pass by it. */
 static void block(const evl_gemm_block *g)
 {
-    if (g->m == 1) {
-        block_row(g);
+    if (g->m <= FEW_ROWS) {
+        block_of_few_rows(g);
         return;
     }
     operands o = { g->k, g->a, g->a_row, g->a_step, g->b, g->b_panel };

@@ -15,7 +15,8 @@ enum {
     FILL_ROWS = 256,
     TILES_WANTED = 8,
     TILE_WORK = 2 * EVL_PRODUCT_SMALL,
-    ROW_PANELS = 4 /* a single row is multiplied by so many panels at once */
+    ROW_PANELS = 4, /* a single row is multiplied by so many panels at once */
+    READ_ROWS = 2   /* fewer rows cost as much: it is B that takes the time */
 };
 
 static size_t ceil_divide(size_t n, size_t by)
@@ -72,7 +73,7 @@ static evl_product_cut cut(size_t m, size_t n, size_t k, size_t times, int b_pac
     evl_product_cut c = { .rows = even(m, ROWS) };
     size_t groups = ceil_divide(m, c.rows), panels = ceil_divide(n, COLUMNS);
     size_t fill_panels = FILL_BYTES / (COLUMNS * sizeof(real));
-    c.work = saturated(saturated(m, n), saturated(k, times));
+    c.work = saturated(saturated(m && m < READ_ROWS ? READ_ROWS : m, n), saturated(k, times));
     /* One group reads B once, so blocks of k would only cost; what a tile fills is cut. */
     c.block_k = groups == 1 && b_packed ? (k ? k : 1) : even(k, BLOCK_K);
     c.tile_groups = groups ? (b_packed ? even(groups, ceil_divide(TILE_ROWS, c.rows)) : groups) : 1;
