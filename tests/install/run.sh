@@ -28,13 +28,11 @@ says_digits "$place/embed/embed_static"
 echo "pkg-config"
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name evallib.pc)")
 export PKG_CONFIG_PATH
-# The prefix was given while installing, so the file is told where it is.
-config="pkg-config --define-variable=prefix=$prefix"
-libraries=$($config --variable=libdir evallib)
-cc -std=c11 $strict -o "$place/shared" "$root/samples/embed/embed.c" $($config --cflags --libs evallib)
+libraries=$(pkg-config --variable=libdir evallib)
+cc -std=c11 $strict -o "$place/shared" "$root/samples/embed/embed.c" $(pkg-config --cflags --libs evallib)
 LD_LIBRARY_PATH=$libraries says_digits "$place/shared"
 cc -std=c11 -static-libgcc $strict -o "$place/static" "$root/samples/embed/embed.c" \
-    $($config --cflags evallib) "$libraries/libevallib.a" $($config --libs --static evallib | sed 's/-levallib//')
+    $(pkg-config --cflags evallib) "$libraries/libevallib.a" $(pkg-config --libs --static evallib | sed 's/-levallib//')
 says_digits "$place/static"
 
 echo "headers alone"
