@@ -70,3 +70,16 @@ def test_two_imports_share_nothing(fake):
     import evallib
     assert fake.ModelF is not evallib.ModelF
     assert fake.Error is not evallib.Error
+
+
+def test_the_library_says_what_it_is():
+    import evallib
+    info = evallib.library_info()
+    assert list(info) == ["version", "abi", "build", "kernels"]
+    assert info["version"] == evallib.__version__ and isinstance(info["abi"], int)
+    assert info["kernels"] in ("base", "avx2", "avx512") and info["build"]
+
+
+def test_a_library_without_that_function_is_refused(fake):
+    with pytest.raises(fake.LibraryError, match="no function EvalLibraryInfo"):
+        fake.library_info()

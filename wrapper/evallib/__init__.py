@@ -8,7 +8,12 @@ load, Model          networks as Python objects
 InferenceSession     the same in ONNX Runtime's spelling
 ModelF, ModelD       CNTK's evaluation interface, as the C library has it
 Error                the base of all exceptions; `status` tells which
+library_info         version and build of the C library
+
+The library's notes, about ignored settings for example, go to the logger "evallib".
 """
+
+import logging as _logging
 
 from ._core import (
     ArgumentError,
@@ -29,6 +34,7 @@ from ._core import (
     TypeMismatchError,
     UnsupportedError,
     __version__,
+    library_info,
 )
 from ._model import Model, load
 from ._session import InferenceSession, ModelMetadata, NodeArg, SessionOptions
@@ -60,5 +66,9 @@ __all__ = [
     "TypeMismatchError",
     "UnsupportedError",
     "__version__",
+    "library_info",
     "load",
 ]
+
+# Silent until the program says where notes go.
+_logging.getLogger("evallib").addHandler(_logging.NullHandler())

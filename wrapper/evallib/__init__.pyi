@@ -3,7 +3,7 @@
 import os
 from enum import IntEnum
 from typing import (
-    Any, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, Union, final,
+    Any, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union, final,
 )
 
 import numpy as np
@@ -36,6 +36,7 @@ __all__ = [
     "TypeMismatchError",
     "UnsupportedError",
     "__version__",
+    "library_info",
     "load",
 ]
 
@@ -161,6 +162,14 @@ def load(
     threads: int = 1,
     **settings: Any,
 ) -> Model: ...
+
+class _LibraryInfo(TypedDict):
+    version: str
+    abi: int
+    build: str
+    kernels: str
+
+def library_info() -> _LibraryInfo: ...
 
 class NodeArg:
     name: str

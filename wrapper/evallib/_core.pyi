@@ -7,5 +7,5 @@ from . import (
     NotFoundError as NotFoundError, OutOfMemoryError as OutOfMemoryError,
     PluginError as PluginError, ShapeError as ShapeError, StateError as StateError,
     TypeMismatchError as TypeMismatchError, UnsupportedError as UnsupportedError,
-    __version__ as __version__,
+    __version__ as __version__, library_info as library_info,
 )

@@ -1,5 +1,6 @@
 /* evaluator.c - an object's life, and the two classes. */
 #include "evaluator.h"
+#include "log.h"
 #include <structmember.h>
 
 static const char capsule_name[] = "evallib.native";
@@ -65,6 +66,7 @@ static PyObject *new_model(PyTypeObject *type, PyObject *args, PyObject *named,
         return evl_raise(&state->errors, EVL_ERR_LIBRARY,
                          "Cannot get IEvaluateModel.\nThe library is older than this package; "
                          "install both from one source.");
+    native->set_log(self, evl_log_write, NULL); /* a library that cannot log evaluates as well */
     return evl_evaluator_wrap(type, state, native, self);
 }
 

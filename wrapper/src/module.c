@@ -1,4 +1,5 @@
-/* module.c - evallib._core: two classes, ModelF and ModelD, and the exceptions. */
+/* module.c - evallib._core: two classes, ModelF and ModelD, the exceptions, and what
+** the library says of itself. */
 #define EVL_FILLS_NUMPY_TABLE
 #include "numpy.h"
 #include "evaluator.h"
@@ -18,6 +19,27 @@ static int add_class(PyObject *module, PyTypeObject **type, bool is_double)
     *type = evl_evaluator_class(module, is_double);
     return *type ? PyModule_AddType(module, *type) : -1;
 }
+
+static PyObject *library_info(PyObject *module, PyObject *Py_UNUSED(unused))
+{
+    evl_state *state = PyModule_GetState(module);
+    void *symbol = evl_library_symbol(&state->library, &state->errors, "EvalLibraryInfo");
+    if (!symbol)
+        return NULL;
+    const EvalInfo *(*ask)(void);
+    memcpy(&ask, &symbol, sizeof ask); /* ISO C has no cast from void * to a function */
+    const EvalInfo *info = ask();
+    return Py_BuildValue("{s:s,s:I,s:s,s:s}", "version", info->version, "abi",
+                         (unsigned)info->abi, "build", info->build, "kernels", info->kernels);
+}
+
+static PyMethodDef functions[] = {
+    { "library_info", library_info, METH_NOARGS,
+      "library_info()\n--\n\nWhat the evaluation library is, as a dict: \"version\", \"abi\", "
+      "\"build\" (compiler and options), \"kernels\" (the instruction set used on this "
+      "processor)." },
+    { NULL, NULL, 0, NULL },
+};
 
 static int execute(PyObject *module)
 {
@@ -76,6 +98,7 @@ static PyModuleDef definition = {
     .m_name = "evallib._core",
     .m_doc = "The evaluation interface of the C library.",
     .m_size = sizeof(evl_state),
+    .m_methods = functions,
     .m_slots = slots,
     .m_traverse = traverse,
     .m_clear = clear,
