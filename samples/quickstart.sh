@@ -22,8 +22,10 @@ step() { # what is done, command: quiet unless it fails
     fi
 }
 
-show() { # a sample, as it is called
-    printf '\n$ %s\n' "$*"
+show() { # what it shows, a sample as it is called
+    printf '\n# %s\n' "$1"
+    shift
+    printf '$ %s\n' "$*"
     "$@"
 }
 
@@ -45,16 +47,17 @@ fi
 step "configuring" cmake -S . -B "$build/quickstart" -G Ninja -DCMAKE_BUILD_TYPE=Release -DEVALLIB_SAMPLES=ON
 step "building the library and the C samples" cmake --build "$build/quickstart"
 step "making a Python environment" python3 -m venv "$build/quickstart-venv"
-step "installing the Python package" "$build/quickstart-venv/bin/pip" install --disable-pip-version-check ./wrapper
+step "installing the Python package" "$build/quickstart-venv/bin/pip" install --disable-pip-version-check ./wrapper \
+    --config-settings=cmake.define.EVALLIB_LIBRARY="$PWD/$build/quickstart/libevallib.so" # not built again
 
 programs=$build/quickstart/samples
 python=$build/quickstart-venv/bin/python
 digits=samples/digits
-show "$programs/hello"
-show "$programs/linked" $digits/digits.dnn $digits/images/3.pgm
-show "$programs/loaded" "$build/quickstart/libevallib.so" $digits/digits.onnx $digits/images/8.pgm
-show "$programs/sequence" samples/sequence.dnn
-show "$python" samples/hello.py
-show "$python" $digits/article.py
+show "The program of the README: an empty image" "$programs/hello"
+show "C, linked with the library" "$programs/linked" $digits/digits.dnn $digits/images/3.pgm
+show "C, the library opened at run time" "$programs/loaded" "$build/quickstart/libevallib.so" $digits/digits.onnx $digits/images/8.pgm
+show "A recurrent network, whole and step by step" "$programs/sequence" samples/sequence.dnn
+show "Python" "$python" samples/hello.py
+show "Python, the script of the CNTK article" "$python" $digits/article.py
 
 printf '\nAll samples ran. The programs are in %s, the Python environment is %s.\n' "$programs" "$build/quickstart-venv"

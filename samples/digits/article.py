@@ -20,5 +20,5 @@ outputs=model.Evaluate2(inputs, "ol.z", 10)
 print(outputs)
 
 for row in range(28):
-    print("".join(" .:+*#@"[v * 6 // 255] for v in values[row * 28:row * 28 + 28]))
-print("This is a", outputs.index(max(outputs)))
+    print("".join(" .:+*#@"[v * 6 // 255] * 2 for v in values[row * 28:row * 28 + 28]))
+print("The digit is", outputs.index(max(outputs)))

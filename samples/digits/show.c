@@ -9,20 +9,22 @@ static int read_image(const char *path, float pixels[N_PIXELS])
     int width = 0, height = 0, maximum = 0, n = 0;
     if (file && fscanf(file, "P2 %d %d %d", &width, &height, &maximum) == 3 && width == SIDE &&
         height == SIDE && maximum == 255)
-        while (n < N_PIXELS && fscanf(file, "%f", &pixels[n]) == 1)
+        while (n < N_PIXELS && fscanf(file, "%f", &pixels[n]) == 1 && pixels[n] >= 0 && pixels[n] <= 255)
             n++;
     if (file)
         fclose(file);
     return n == N_PIXELS;
 }
 
-/* One character a pixel, the darker the more ink. */
+/* Two characters a pixel, since they are higher than wide; the darker the more ink. */
 static void draw(const float pixels[N_PIXELS])
 {
     static const char ink[] = " .:+*#@";
     for (int row = 0; row < SIDE; row++) {
-        for (int column = 0; column < SIDE; column++)
-            putchar(ink[(int)(pixels[row * SIDE + column] * 6 / 255)]);
+        for (int column = 0; column < SIDE; column++) {
+            char dot = ink[(int)(pixels[row * SIDE + column] * 6 / 255)];
+            printf("%c%c", dot, dot);
+        }
         putchar('\n');
     }
 }
@@ -35,7 +37,7 @@ static void print_scores(const float scores[N_DIGITS])
         if (scores[digit] > scores[best])
             best = digit;
     }
-    printf("This is a %d\n", best);
+    printf("The digit is %d\n", best);
 }
 
 int show_digit(IEvaluateModelF *model, const char *model_path, const char *image_path)

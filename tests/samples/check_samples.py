@@ -17,7 +17,7 @@ def printed(*command):
 
 def check_digit(text, digit, how):
     scores = re.findall(r"^  \d: +(-?\d+\.\d{5})$", text, re.M)
-    if len(scores) != 10 or f"This is a {digit}\n" not in text or text.count("\n") < 28 + 11:
+    if len(scores) != 10 or f"The digit is {digit}\n" not in text or text.count("\n") < 28 + 11:
         faults.append(f"{how}: no {digit} in\n{text}")
 
 
