@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs a build into a folder of its own and uses it as others would.
+# Installs a build into a folder of its own and the Python package into another, uses both as others would, and
+# takes them away again.
 #
 #     sh tests/install/run.sh BUILD_FOLDER
 set -eu
@@ -46,4 +47,29 @@ for header in $(cd "$prefix/include" && find evallib -path '*/cntk/*.h'); do
     printf '#include <%s>\nint main() { return 0; }\n' "$header" >"$place/alone.cpp"
     c++ -std=c++11 $strict -I"$prefix/include" -fsyntax-only "$place/alone.cpp"
 done
+echo "the Python package"
+python3 -m venv "$place/venv"
+pip="$place/venv/bin/pip --quiet --disable-pip-version-check"
+$pip install "$root/wrapper" >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+package=$("$place/venv/bin/python" -c 'import os, evallib; print(os.path.dirname(evallib.__file__))')
+finds_library() { # environment: the package must find the library, and with it the digit
+    (cd "$root" && env "$@" "$place/venv/bin/python" -B samples/hello.py >"$place/said" 2>&1) &&
+        grep -qx 'The digit is 7' "$place/said" || { cat "$place/said"; echo "not found with $*"; return 1; }
+}
+finds_library EVALLIB_LIBRARY=/none
+mv "$package/libevallib.so" "$place/elsewhere.so"
+finds_library EVALLIB_LIBRARY="$place/elsewhere.so" LD_LIBRARY_PATH=/none
+finds_library LD_LIBRARY_PATH="$libraries"
+$pip uninstall -y evallib >"$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+[ ! -e "$package/__init__.py" ] || { echo "$package is still there"; exit 1; }
+
+echo "an archive of wrapper/ alone"
+mkdir -p "$place/alone/wrapper"
+(cd "$root/wrapper" && cp -r CMakeLists.txt CNTKPythonWrapper.py README.md backend.py evallib pyproject.toml src "$place/alone/wrapper")
+! $pip install "$place/alone/wrapper" >"$place/log" 2>&1 && grep -q 'An archive of wrapper/ alone' "$place/log" ||
+    { cat "$place/log"; echo "it does not say what is missing"; exit 1; }
+
+echo "uninstalling"
+xargs rm <"$built/install_manifest.txt"
+[ -z "$(find "$prefix" -type f -o -type l)" ] || { find "$prefix" -type f; echo "left behind"; exit 1; }
 echo "install: ok"
