@@ -2,9 +2,9 @@
 #include "peak.h"
 #include "real.h"
 
-/* __BIGGEST_ALIGNMENT__ is the width of the widest vectors there are, in bytes. Twelve sums keep two
-** units of four or five cycles busy and fit into sixteen registers. */
-typedef real lanes __attribute__((vector_size(__BIGGEST_ALIGNMENT__)));
+/* The build says how wide the machine's vectors are, in bytes. Twelve sums keep two units of four or
+** five cycles busy and fit into sixteen registers. */
+typedef real lanes __attribute__((vector_size(VECTOR_BYTES)));
 enum { N_SUMS = 12, N_LANES = sizeof(lanes) / sizeof(real) };
 
 static double turn(long n)

@@ -26,9 +26,13 @@ fi
 
 here=tests/bench
 flags="-std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Iinclude -Ievallib"
+vector_bytes=16
+has() { cc -march=native -dM -E -x c /dev/null | grep -q "define $1 "; }
+has __AVX__ && vector_bytes=32
+has __AVX512F__ && vector_bytes=64
 for is_double in 0 1; do
     cc $flags -O2 -DEVL_REAL_IS_DOUBLE=$is_double -c $here/ours_real.c -o $out/ours_$is_double.o
-    cc $flags -O3 -march=native -ffp-contract=fast -funroll-loops -DEVL_REAL_IS_DOUBLE=$is_double \
+    cc $flags -O3 -march=native -ffp-contract=fast -funroll-loops -DEVL_REAL_IS_DOUBLE=$is_double -DVECTOR_BYTES=$vector_bytes \
         -c $here/peak_real.c -o $out/peak_$is_double.o
 done
 cc $flags -O2 $here/time.c $here/ort.c $out/ours_?.o -ldl -o $out/time

@@ -14,7 +14,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "tests" / "support")]
 import models   # noqa: E402
 from evallib_ctypes import library_path   # noqa: E402
 
-FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-O1",
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-O1", "-DVECTOR_BYTES=16",
          f"-I{ROOT}/include", f"-I{ROOT}/evallib"]
 
 
