@@ -1,9 +1,13 @@
 """README.md tells the truth: its programs are the samples, its settings are those the library reads,
-and its map names folders that are there."""
+its operators are those of evallib/ops/, and its map names folders that are there."""
 import pathlib, re, sys
 from tree import finish
 
 SETTING = re.compile(r'^\s*\{ "(\w+)", KEY_(?!IGNORED|REFUSED)\w+,', re.M)
+
+DESCRIPTOR = re.compile(r"^(?:static )?const evl_op \w+\s*=", re.M)
+# What follows it: the name, and the domain when it is given; operators of "evl" are in no file.
+NAME = re.compile(r'\s*\{\s*(?:\.name = )?"(\w+)",\s*(?:(?:\.domain = )?("\w+"))?')
 
 
 def program_faults(readme, language, name, sample):
@@ -15,6 +19,22 @@ def setting_faults(readme, source):
     known, told = set(SETTING.findall(source)), set(re.findall(r"^\| `(\w+)` \|", readme, re.M))
     return ([f"README.md does not tell of the setting {name}" for name in sorted(known - told)] +
             [f"README.md tells of {name}, which is no setting" for name in sorted(told - known)])
+
+
+def operator_faults(readme, sources):
+    """The paragraph behind "**ONNX**" names each operator once, in the order of the alphabet."""
+    paragraph = re.search(r"^\*\*ONNX\*\*.*:\n\n(.*?)\n\n", readme, re.S | re.M)
+    told, known = paragraph[1].split() if paragraph else [], set()
+    for text in sources:
+        for at in DESCRIPTOR.finditer(text):
+            name = NAME.match(text, at.end())
+            if not name:
+                return [f"no name is found behind {at[0]}"]
+            if name[2] != '"evl"':
+                known.add(name[1])
+    return ([f"README.md does not tell of the operator {name}" for name in sorted(known - set(told))] +
+            [f"README.md tells of {name}, which is no operator" for name in sorted(set(told) - known)] +
+            ([] if told == sorted(set(told)) else ["README.md's operators are not in order"]))
 
 
 def map_faults(readme, root):
@@ -35,6 +55,7 @@ def main(root):
     faults = program_faults(readme, "c", "hello.c", (root / "samples" / "hello.c").read_text())
     faults += program_faults(readme, "python", "hello.py", (root / "samples" / "hello.py").read_text())
     faults += setting_faults(readme, (root / "evallib" / "api" / "settings.c").read_text())
+    faults += operator_faults(readme, [p.read_text() for p in sorted((root / "evallib" / "ops").glob("*.c"))])
     finish("readme", faults + map_faults(readme, root))
 
 

@@ -118,6 +118,19 @@ def test_an_include_ring_is_reported():
     assert gate_style.ring(gate_style.include_edges(texts)) == []
 
 
+OPERATORS = ['const evl_op evl_op_abs = {\n    "Abs", NULL, 1,\n};\nstatic const evl_op tan = { .name = "Tan",\n',
+             'const evl_op evl_op_delay = {\n    .name = "Delay",\n    .domain = "evl",\n};\n']
+
+
+def test_an_operator_that_is_told_wrongly_is_reported():
+    def faults(told):
+        return gate_readme.operator_faults(f"**ONNX**, all of it:\n\n{told}\n\nOthers are refused.\n", OPERATORS)
+    assert faults("Abs\nTan") == []
+    assert len(faults("Abs")) == len(faults("Tan Abs")) == len(faults("Abs Abs Tan")) == len(faults("Abs Sin Tan")) == 1
+    assert len(gate_readme.operator_faults("", OPERATORS)) == 2
+    assert len(gate_readme.operator_faults("", ["const evl_op x = y;"])) == 1
+
+
 @pytest.mark.parametrize("line", [
     "/* TODO: later */", "/* Copyright (c) 2020 Somebody */", 'open("/home/me/x")', "# FIXME", "cd /work/project"])
 def test_a_line_that_may_not_be_given_away_is_reported(line):
