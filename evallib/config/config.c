@@ -62,8 +62,7 @@ static EvalStatus add_entry(const builder *b, const evl_span *key, evl_config_en
 
 static bool is_section(const evl_config_entry *entry, const evl_span *value, bool is_quoted)
 {
-    return entry->last && !entry->is_quoted && !is_quoted && *value->text == '[' &&
-           *entry->last->span.text == '[';
+    return !entry->is_quoted && !is_quoted && *value->text == '[' && *entry->last->span.text == '[';
 }
 
 /* A later value replaces an earlier one; a later section is joined to an earlier one. */
@@ -74,7 +73,7 @@ static EvalStatus set(const builder *b, evl_config_entry *entry, evl_span value)
     if (!piece)
         return evl_no_memory(b->ctx);
     piece->span = evl_span_unquoted(value);
-    if (is_section(entry, &value, is_quoted)) {
+    if (entry->last && is_section(entry, &value, is_quoted)) {
         entry->last->next = piece;
     } else {
         entry->first = piece;

@@ -151,10 +151,11 @@ static EvalStatus make_slice(evl_context *ctx, const evl_use *use, const evl_ten
     EvalStatus st = read_ranges(ctx, use, ranges);
     if (st)
         return st;
+    const int32_t rank = use->in[0]->shape.rank;
     evl_strided_steps(&use->in[0]->shape, size, from);
     evl_strided_steps(&out->shape, size, to);
     evl_strided_begin(&move->box, size);
-    for (int32_t d = 0; d < use->in[0]->shape.rank; d++) {
+    for (int32_t d = 0; d < rank; d++) {
         if (ranges[d].n != out->shape.dim[d])
             return evl_fail(ctx, EVAL_ERR_SHAPE,
                             "axis %" PRId32 " of the result has size %" PRId64

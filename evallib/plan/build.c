@@ -1,6 +1,7 @@
 /* Slots and steps: the graph's values and nodes as arrays, each operator prepared. */
 #include "ops/ops.h"
 #include "plan/plan.h"
+#include <assert.h>
 
 typedef struct builder {
     evl_context *ctx;
@@ -239,6 +240,7 @@ static EvalStatus add_inputs(builder *b, const evl_graph *g, evl_value *const *c
             return st;
         if (v->is_constant) /* a captured constant is simply there */
             continue;
+        assert(p->slots);
         p->slots[p->inputs[i]].place = EVL_PLACE_INPUT;
         p->slots[p->inputs[i]].at = i;
     }
