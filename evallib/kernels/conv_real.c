@@ -3,7 +3,10 @@
 #include "kernels/conv_parts.h"
 #include "kernels/vector.h"
 
-enum { SIDE = 4 /* vectors of outputs at once: so many sums wait for each other */ };
+enum {
+    SIDE = 4, /* vectors of outputs at once: so many sums wait for each other */
+    SIDE_OUTPUTS = SIDE * LANES
+};
 
 /* The padded plane: [depth][height][stride][length]. */
 typedef struct layout {
@@ -102,7 +105,7 @@ static vec one(const evl_conv_channel *c, size_t n_taps, const real *from)
 static void output_row(const evl_conv_channel *c, size_t n_taps, const real *from, real *y)
 {
     size_t n = (size_t)c->stencil->out[2], x = 0;
-    for (; x + SIDE * LANES <= n; x += SIDE * LANES)
+    for (; x + SIDE_OUTPUTS <= n; x += SIDE_OUTPUTS)
         side(c, n_taps, from + x, y + x);
     for (; x + LANES <= n; x += LANES)
         vec_store(y + x, one(c, n_taps, from + x));
