@@ -118,7 +118,8 @@ def test_an_include_ring_is_reported():
     assert gate_style.ring(gate_style.include_edges(texts)) == []
 
 
-OPERATORS = ['const evl_op evl_op_abs = {\n    "Abs", NULL, 1,\n};\nstatic const evl_op tan = { .name = "Tan",\n',
+OPERATORS = ['const evl_op evl_op_abs = {\n    "Abs", NULL, 1,\n};\nstatic const evl_op tan = { .name = "Tan",\n};\n'
+             'const evl_op evl_op_block = { .name = "Block", };\nconst evl_op *const evl_ops_unary[] = {\n    &evl_op_abs, &tan, NULL };\n',
              'const evl_op evl_op_delay = {\n    .name = "Delay",\n    .domain = "evl",\n};\n']
 
 
