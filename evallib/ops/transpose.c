@@ -108,19 +108,28 @@ static EvalStatus multiply(evl_context *ctx, int64_t size, int64_t by, int64_t *
     return EVAL_OK;
 }
 
+/* The result is as many images; of what size, the block size tells. */
+static EvalStatus infer_images(evl_infer *x, int64_t *block)
+{
+    const evl_tensor *in = x->use.in[0];
+    EvalStatus st = read_block(x->ctx, &x->use, block);
+    if (st)
+        return st;
+    x->out[0].type = in->type;
+    x->out[0].shape = evl_shape_of_rank(4);
+    if (in->shape.rank >= 0)
+        x->out[0].shape.dim[0] = in->shape.dim[0];
+    return EVAL_OK;
+}
+
 static EvalStatus infer_depth_to_space(evl_infer *x)
 {
     const evl_shape *in = &x->use.in[0]->shape;
     evl_shape *out = &x->out[0].shape;
     int64_t b;
-    EvalStatus st = read_block(x->ctx, &x->use, &b);
-    if (st)
+    EvalStatus st = infer_images(x, &b);
+    if (st || in->rank < 0)
         return st;
-    x->out[0].type = x->use.in[0]->type;
-    *out = evl_shape_of_rank(4);
-    if (in->rank < 0)
-        return EVAL_OK;
-    out->dim[0] = in->dim[0];
     if ((st = divide(x->ctx, in, 1, b * b, &out->dim[1])) ||
         (st = multiply(x->ctx, in->dim[2], b, &out->dim[2])))
         return st;
@@ -132,14 +141,9 @@ static EvalStatus infer_space_to_depth(evl_infer *x)
     const evl_shape *in = &x->use.in[0]->shape;
     evl_shape *out = &x->out[0].shape;
     int64_t b;
-    EvalStatus st = read_block(x->ctx, &x->use, &b);
-    if (st)
+    EvalStatus st = infer_images(x, &b);
+    if (st || in->rank < 0)
         return st;
-    x->out[0].type = x->use.in[0]->type;
-    *out = evl_shape_of_rank(4);
-    if (in->rank < 0)
-        return EVAL_OK;
-    out->dim[0] = in->dim[0];
     if ((st = multiply(x->ctx, in->dim[1], b * b, &out->dim[1])) ||
         (st = divide(x->ctx, in, 2, b, &out->dim[2])))
         return st;
