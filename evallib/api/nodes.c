@@ -58,13 +58,19 @@ static EvalStatus give_inputs(evl_context *ctx, const evl_graph *g, EvalDimensio
     return st;
 }
 
+static EvalStatus model_to_count(evl_context *ctx, evl_evaluator *e, const size_t *count,
+                                 evl_model **model)
+{
+    if (!count)
+        return evl_fail(ctx, EVAL_ERR_ARGUMENT, "count is NULL");
+    return evl_evaluator_model(ctx, e, model);
+}
+
 EvalStatus evl_evaluator_dimensions(evl_context *ctx, evl_evaluator *e, EvalNodeGroup group,
                                     EvalDimension *dims, size_t *count)
 {
     evl_model *m;
-    if (!count)
-        return evl_fail(ctx, EVAL_ERR_ARGUMENT, "count is NULL");
-    EvalStatus st = evl_evaluator_model(ctx, e, &m);
+    EvalStatus st = model_to_count(ctx, e, count, &m);
     if (st != EVAL_OK)
         return st;
     if (group == EVAL_NODE_INPUT)
@@ -144,9 +150,7 @@ EvalStatus evl_evaluator_describe(evl_context *ctx, evl_evaluator *e, evl_listin
                                   EvalNodeInfo *infos, size_t *count)
 {
     evl_model *m;
-    if (!count)
-        return evl_fail(ctx, EVAL_ERR_ARGUMENT, "count is NULL");
-    EvalStatus st = evl_evaluator_model(ctx, e, &m);
+    EvalStatus st = model_to_count(ctx, e, count, &m);
     if (st != EVAL_OK)
         return st;
     st = list(ctx, m->graph, which, infos, count);
