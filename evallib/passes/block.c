@@ -44,8 +44,8 @@ static void count_use(blocker *b, const evl_value *v, evl_node *user)
 
 static EvalStatus count_captures(blocker *b, const evl_node *node)
 {
-    evl_value **captured;
-    size_t n;
+    evl_value **captured = NULL;
+    size_t n = 0;
     if (!evl_node_body(node, 0))
         return EVAL_OK;
     EvalStatus st = evl_node_captures(b->ctx, b->graph->arena, node, &captured, &n);
@@ -407,7 +407,7 @@ static bool can_join(const blocker *b, const evl_node *node)
 
 static EvalStatus keep(blocker *b, evl_node *node)
 {
-    evl_value **captured;
+    evl_value **captured = NULL;
     size_t n = 0;
     EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < node->n_inputs && st == EVAL_OK; i++)
