@@ -16,7 +16,7 @@ stages="gcc python" # those that are known to pass; the others by name, or all o
 [ $# -gt 0 ] && stages="$*"
 
 packages="gcc g++ clang clang-tidy cmake ninja-build pkg-config libcmocka-dev libopenblas0-serial \
-valgrind universal-ctags cppcheck gcovr python3 python3-venv python3-dev util-linux locales"
+ccache valgrind universal-ctags cppcheck gcovr python3 python3-venv python3-dev util-linux locales"
 python_packages="numpy onnx pytest pillow"
 
 # --- what is missing -------------------------------------------------------------------
@@ -55,6 +55,9 @@ stage_setup() {
 }
 
 # --- building and testing ----------------------------------------------------------------
+
+# What two builds have in common is compiled once: without OpenBLAS, one file differs.
+export CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR="${CCACHE_DIR:-$build/ccache}"
 
 configure_and_build() { # preset
     cmake --preset "$1" -G Ninja -B "$build/$1" >"$build/$1.cmake.log" 2>&1 || { cat "$build/$1.cmake.log"; return 1; }
