@@ -132,9 +132,9 @@ stage_package() {
 stage_coverage() {
     configure_and_build coverage || return 1
     find "$build/coverage" -name '*.gcda' -delete
-    ctest --test-dir "$build/coverage" -j "$(nproc)" --timeout 900 --quiet >/dev/null
-    gcovr --root "$root" --filter evallib/ --object-directory "$build/coverage" --gcov-ignore-parse-errors \
-        --exclude-throw-branches --print-summary "$build/coverage"
+    ctest --test-dir "$build/coverage" -j "$(nproc)" --timeout 900 --quiet --output-on-failure &&
+        gcovr --root "$root" --filter evallib/ --object-directory "$build/coverage" --gcov-ignore-parse-errors \
+            --exclude-throw-branches --print-summary "$build/coverage"
     count_script "coverage" $?
 }
 
