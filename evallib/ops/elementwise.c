@@ -1,5 +1,7 @@
 /* Element-wise operators of one input, and what is common to all of them. */
 #include "ops/elementwise.h"
+#include "ops/ops.h"
+#include <math.h>
 
 enum { TILE = 1 << 14, WHOLE = 1 << 16 }; /* less than WHOLE is not worth a second thread */
 
@@ -85,6 +87,56 @@ EvalStatus evl_unary_run(const evl_call *call)
 {
     evl_unary_apply(call->machine, call->state, call->in[0], call->out[0]);
     return EVAL_OK;
+}
+
+static bool clip_of(const evl_use *use, evl_number *p)
+{
+    p[0] = -INFINITY;
+    p[1] = INFINITY;
+    return evl_use_number(use, "min", 1, &p[0]) != EVL_UNKNOWN &&
+           evl_use_number(use, "max", 2, &p[1]) != EVL_UNKNOWN;
+}
+
+/* The operator's own preparation chooses loop and parameters; the loop's place in the
+** table is the kind. */
+static bool prepared_of(evl_prepare *p, const evl_impl *impl, evl_unary_kind *kind,
+                        evl_number *numbers)
+{
+    const evl_loops *loops = p->machine->loops[p->machine->real];
+    if (!impl || impl->run != evl_unary_run || impl->prepare(p) != EVAL_OK)
+        return false;
+    const evl_unary_step *step = p->state;
+    for (int i = 0; i < EVL_IS_NAN; i++)
+        if (loops->unary[i] == step->loop) {
+            *kind = (evl_unary_kind)i;
+            for (size_t j = 0; j < 3; j++)
+                numbers[j] = step->p[j];
+            return true;
+        }
+    return false;
+}
+
+enum { MOST_INPUTS = 3 };
+
+bool evl_unary_of(evl_context *ctx, const evl_machine *machine, const evl_node *node,
+                  evl_unary_kind *kind, evl_number *p)
+{
+    const evl_tensor *in[MOST_INPUTS];
+    evl_prepare how = { .ctx = ctx,
+                        .use = { node, in, node->n_inputs },
+                        .machine = machine,
+                        .arena = node->graph->arena };
+    if (node->n_inputs == 0 || node->n_inputs > MOST_INPUTS)
+        return false;
+    for (size_t i = 0; i < node->n_inputs; i++)
+        in[i] = node->inputs[i] ? &node->inputs[i]->t : NULL;
+    if (!in[0] || in[0]->type != machine->real)
+        return false;
+    if (node->op == &evl_op_clip) {
+        *kind = EVL_CLIP;
+        return clip_of(&how.use, p);
+    }
+    return prepared_of(&how, node->op->real[machine->precision], kind, p);
 }
 
 EvalStatus evl_infer_bool(evl_infer *x)

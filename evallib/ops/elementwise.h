@@ -37,6 +37,11 @@ EvalStatus evl_unary_run(const evl_call *);
 void evl_unary_apply(const evl_machine *, const evl_unary_step *, const evl_tensor *in,
                      const evl_tensor *out);
 
+/* What a node computes of each element of its first input, when that is one function of
+** real numbers whose parameters are known; p has room for 3. */
+bool evl_unary_of(evl_context *, const evl_machine *, const evl_node *, evl_unary_kind *,
+                  evl_number *p);
+
 /* Output 0 is of that shape, and boolean. */
 EvalStatus evl_infer_bool(evl_infer *);
 #endif

@@ -1,20 +1,21 @@
-/* MatMul and Gemm by tiles. A constant B is packed once; one known only in the run is
+/* MatMul, Gemm and Product by tiles. A constant B is packed once; one known only in the run is
 ** packed by each tile. */
 #include "kernels/kernels.h"
 #include "ops/matmul.h"
 #include "ops/operands.h"
+#include "ops/ops.h"
 
 typedef struct plan {
     evl_matmul shape;
     evl_product product; /* all but addresses of the run */
     evl_product_cut cut;
-    size_t panels;      /* of one packed matrix of B */
-    size_t per_tile;    /* products that one tile of threads takes when they are small */
-    size_t scratch;     /* elements of one lane */
-    const real *scaled; /* Gemm: beta * C */
-    real beta;
-    evl_gemm_addend addend;
-    size_t n_scaled; /* Gemm: elements of beta * C that the run makes */
+    size_t panels;       /* of one packed matrix of B */
+    size_t per_tile;     /* products that one tile of threads takes when they are small */
+    size_t scratch;      /* elements of one lane */
+    real beta;           /* Gemm: of C */
+    const real *scaled;  /* Gemm: beta * C */
+    size_t n_scaled;     /* Gemm: elements of beta * C that the run makes */
+    evl_number parameters[3]; /* of the activation */
 } plan;
 
 /* --- prepare --- */
@@ -34,7 +35,8 @@ static void pack(void *block, const evl_tensor *source, const void *arg)
     real *panels = block;
     size_t panel = s->k * p->k->gemm->columns;
     for (size_t i = 0; i < p->n_matrices; i++) {
-        evl_gemm_matrix matrix = { b + i * s->k * s->n, s->b_row, s->b_column };
+        evl_gemm_matrix matrix = { b + i * s->k * s->n, s->of[EVL_MATMUL_B].row,
+                                   s->of[EVL_MATMUL_B].column };
         p->k->gemm->pack_panels(s->k, s->n, matrix, panel, panels + i * p->panels);
     }
 }
@@ -54,8 +56,8 @@ static EvalStatus pack_constant(evl_prepare *p, plan *x)
     if (!kind)
         return evl_no_memory(p->ctx);
     const void *block;
-    EvalStatus st =
-        evl_prepare_block(p, 1, kind, s->b_column != 1, bytes ? bytes : 1, pack, &how, &block);
+    EvalStatus st = evl_prepare_block(p, 1, kind, s->of[EVL_MATMUL_B].column != 1,
+                                      bytes ? bytes : 1, pack, &how, &block);
     if (st == EVAL_OK)
         x->product.panels = block;
     return st;
@@ -71,16 +73,16 @@ static EvalStatus take_scratch(evl_prepare *p, const plan *x)
     return EVAL_OK;
 }
 
-/* What both have in common, from the shape. */
 static EvalStatus plan_product(evl_prepare *p, plan *x)
 {
     const evl_matmul *s = &x->shape;
     const evl_product_kernels *k = p->machine->k->product;
-    bool is_constant = p->use.in[1]->data != NULL;
+    const evl_tensor *b = p->use.in[1]; /* matrices in another order are not packed */
+    bool is_constant = b->data && (b->shape.rank <= 2 || !evl_node_attribute(p->use.node, "perm_b"));
     x->product.m = s->m;
     x->product.n = s->n;
     x->product.k = s->k;
-    x->product.c_row = s->n;
+    x->product.c_row = s->of[EVL_MATMUL_Y].row;
     x->cut = k->cut(s->m, s->n, s->k, s->batch, is_constant);
     x->panels = k->panels_size(s->k, s->n);
     size_t each = s->batch ? x->cut.work / s->batch : 0;
@@ -90,16 +92,6 @@ static EvalStatus plan_product(evl_prepare *p, plan *x)
     p->strategy = is_constant ? "packed" : "packing";
     EvalStatus st = is_constant ? pack_constant(p, x) : EVAL_OK;
     return st == EVAL_OK ? take_scratch(p, x) : st;
-}
-
-static EvalStatus prepare_matmul(evl_prepare *p)
-{
-    plan *x = evl_arena_take(p->arena, sizeof *x);
-    if (!x)
-        return evl_no_memory(p->ctx);
-    x->shape = evl_matmul_of(&p->use);
-    x->product.epilogue.alpha = 1;
-    return plan_product(p, x);
 }
 
 static void scale(size_t n, real by, const real *x, real *y)
@@ -118,7 +110,6 @@ static EvalStatus prepare_addend(evl_prepare *p, plan *x)
     const evl_tensor *c = evl_use_in(&p->use, 2);
     if (!c || x->beta == 0)
         return EVAL_OK;
-    x->addend = evl_gemm_addend_of(c);
     size_t n = evl_shape_count(&c->shape);
     if (x->beta == 1 || n == 0)
         return EVAL_OK;
@@ -138,15 +129,31 @@ static EvalStatus prepare_addend(evl_prepare *p, plan *x)
     return st;
 }
 
-static EvalStatus prepare_gemm(evl_prepare *p)
+static void prepare_activation(const evl_prepare *p, plan *x)
+{
+    size_t n;
+    int64_t kind = evl_node_int(p->use.node, "activation", EVL_N_UNARY);
+    const evl_number *parameters = evl_node_numbers(p->use.node, "activation_parameters", &n);
+    for (size_t i = 0; i < n && i < 3; i++)
+        x->parameters[i] = parameters[i];
+    if (kind < EVL_N_UNARY)
+        x->product.epilogue.activation =
+            evl_activation_of(p->machine->k->loops, (evl_unary_kind)kind, x->parameters);
+}
+
+static EvalStatus prepare(evl_prepare *p)
 {
     plan *x = evl_arena_take(p->arena, sizeof *x);
+    bool has_factors = p->use.node->op != &evl_op_matmul;
     if (!x)
         return evl_no_memory(p->ctx);
-    x->shape = evl_gemm_of(&p->use);
-    x->product.epilogue.alpha = (real)evl_node_number(p->use.node, "alpha", 1);
-    x->beta = (real)evl_node_number(p->use.node, "beta", 1);
+    x->shape = evl_matmul_of(&p->use);
+    x->product.epilogue.alpha =
+        has_factors ? (real)evl_node_number(p->use.node, "alpha", 1) : 1;
+    x->beta = has_factors ? (real)evl_node_number(p->use.node, "beta", 1) : 1;
     EvalStatus st = prepare_addend(p, x);
+    if (p->use.node->op == &evl_op_product)
+        prepare_activation(p, x);
     return st == EVAL_OK ? plan_product(p, x) : st;
 }
 
@@ -156,22 +163,36 @@ typedef struct running {
     const plan *x;
     evl_product product;
     const evl_kernels *k;
-    const real *a, *b;
-    real *c, *scratch;
+    const real *of[EVL_MATMUL_OPERANDS]; /* NULL: not there */
+    real *y, *scratch;
 } running;
+
+static evl_gemm_matrix matrix_at(const running *r, size_t which, size_t at)
+{
+    const evl_matrices *o = &r->x->shape.of[which];
+    return (evl_gemm_matrix){ r->of[which] + at, o->row, o->column };
+}
+
+static evl_addend addend_at(const running *r, size_t which, size_t at)
+{
+    const evl_matrices *o = &r->x->shape.of[which];
+    return (evl_addend){ r->of[which] ? r->of[which] + at : NULL, o->row, o->column };
+}
 
 static void run_tile(const running *r, size_t product, size_t tile, size_t lane)
 {
     const plan *x = r->x;
     evl_product p = r->product;
-    size_t a, b;
-    evl_matmul_at(&x->shape, product, &a, &b);
-    p.a = (evl_gemm_matrix){ r->a + a, x->shape.a_row, x->shape.a_column };
-    if (p.panels && b)
-        p.panels += b / (x->shape.k * x->shape.n) * x->panels;
-    else if (!p.panels)
-        p.b = (evl_gemm_matrix){ r->b + b, x->shape.b_row, x->shape.b_column };
-    p.c = r->c + product * p.m * p.n;
+    size_t at[EVL_MATMUL_OPERANDS];
+    evl_matmul_at(&x->shape, product, at);
+    p.a = matrix_at(r, EVL_MATMUL_A, at[EVL_MATMUL_A]);
+    if (!p.panels)
+        p.b = matrix_at(r, EVL_MATMUL_B, at[EVL_MATMUL_B]);
+    else if (at[EVL_MATMUL_B])
+        p.panels += at[EVL_MATMUL_B] / (x->shape.k * x->shape.n) * x->panels;
+    p.epilogue.add[0] = addend_at(r, EVL_MATMUL_C, at[EVL_MATMUL_C]);
+    p.epilogue.add[1] = addend_at(r, EVL_MATMUL_D, at[EVL_MATMUL_D]);
+    p.c = r->y + at[EVL_MATMUL_Y];
     r->k->product->tile(&p, &x->cut, tile, r->scratch ? r->scratch + lane * x->scratch : NULL);
 }
 
@@ -193,42 +214,26 @@ static void run_all(const evl_call *call, running *r)
     evl_parallel_for(pool, n / x->per_tile + (n % x->per_tile != 0), work, r);
 }
 
-static running begin(const evl_call *call)
+static EvalStatus run(const evl_call *call)
 {
     const plan *x = call->state;
-    return (running){ .x = x,
-                      .product = x->product,
-                      .k = call->machine->k,
-                      .a = call->in[0]->data,
-                      .b = call->in[1]->data,
-                      .c = call->out[0]->data,
-                      .scratch = call->scratch };
-}
-
-static EvalStatus run_matmul(const evl_call *call)
-{
-    running r = begin(call);
-    run_all(call, &r);
-    return EVAL_OK;
-}
-
-static EvalStatus run_gemm(const evl_call *call)
-{
-    running r = begin(call);
-    const plan *x = r.x;
-    const real *add = x->scaled;
+    running r = { .x = x,
+                  .product = x->product,
+                  .k = call->machine->k,
+                  .y = call->out[0]->data,
+                  .scratch = call->scratch };
+    for (size_t i = 0; i < call->n_in; i++)
+        r.of[i] = call->in[i] ? call->in[i]->data : NULL;
     if (x->n_scaled) {
-        scale(x->n_scaled, x->beta, call->in[2]->data, r.scratch);
-        add = r.scratch;
+        scale(x->n_scaled, x->beta, r.of[EVL_MATMUL_C], r.scratch);
+        r.of[EVL_MATMUL_C] = r.scratch;
         r.scratch += x->n_scaled;
-    } else if (!add && call->n_in > 2 && call->in[2] && x->beta != 0) {
-        add = call->in[2]->data;
+    } else if (x->scaled || x->beta == 0) {
+        r.of[EVL_MATMUL_C] = x->scaled;
     }
-    r.product.epilogue.add[0] = (evl_addend){ add, x->addend.row, x->addend.column };
     run_all(call, &r);
     return EVAL_OK;
 }
 
-extern const evl_impl TWIN(evl_matmul), TWIN(evl_gemm);
-const evl_impl TWIN(evl_matmul) = { .prepare = prepare_matmul, .run = run_matmul };
-const evl_impl TWIN(evl_gemm) = { .prepare = prepare_gemm, .run = run_gemm };
+extern const evl_impl TWIN(evl_matmul);
+const evl_impl TWIN(evl_matmul) = { .prepare = prepare, .run = run };

@@ -6,6 +6,7 @@ static const struct {
     evl_pass *run;
 } passes[] = {
     { "fold", evl_pass_fold },
+    { "fuse_product", evl_pass_fuse_product },
     { "dead", evl_pass_dead },
     { "block", evl_pass_block },
 };
