@@ -100,8 +100,7 @@ EvalStatus evl_enter(evl_entry *entry, evl_evaluator *e, bool is_exclusive)
     entry->e = e;
     entry->is_exclusive = is_exclusive;
     entry->saved_errno = errno;
-    fegetenv(&entry->saved_environment);
-    fesetenv(FE_DFL_ENV);
+    evl_float_enter(&entry->found);
     evl_context_init(&entry->ctx, &e->home->memory, &evl_default_limits);
     entry->ctx.log = e->log;
     return EVAL_OK;
@@ -125,7 +124,7 @@ EvalStatus evl_leave(evl_entry *entry, EvalStatus st)
     if (st != EVAL_OK && entry->ctx.error.n)
         keep_error(entry->e, &entry->ctx.error);
     evl_context_end(&entry->ctx);
-    fesetenv(&entry->saved_environment);
+    evl_float_leave(&entry->found);
     errno = entry->saved_errno;
     if (entry->is_exclusive)
         atomic_flag_clear(&entry->e->is_busy);

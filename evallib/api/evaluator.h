@@ -7,7 +7,6 @@
 #ifndef EVL_API_EVALUATOR_H
 #define EVL_API_EVALUATOR_H
 #include "api/model.h"
-#include <fenv.h>
 
 /* Memory that an object and its clones count together; it outlives all they made. */
 typedef struct evl_home {
@@ -42,7 +41,7 @@ typedef struct evl_entry {
     evl_evaluator *e;
     evl_context ctx;
     int saved_errno;
-    fenv_t saved_environment;
+    evl_float_state found;
     bool is_exclusive;
 } evl_entry;
 

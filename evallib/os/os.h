@@ -2,6 +2,7 @@
 #ifndef EVL_OS_OS_H
 #define EVL_OS_OS_H
 #include "base/context.h"
+#include <fenv.h>
 
 /* Files, whole. A mapped file's pages are shared; one that cannot be mapped, or
 ** need not be, is read into memory. */
@@ -25,6 +26,16 @@ EVL_MUST_USE EvalStatus evl_file_open_beside(evl_context *, const char *model, c
 /* What the processor and its operating system offer. */
 enum { EVL_CPU_AVX2 = 1, EVL_CPU_AVX512 = 2, EVL_CPU_VNNI = 4 };
 unsigned evl_cpu_features(void);
+
+/* The floating-point environment of this thread: as arithmetic here needs it, and back as
+** it was found. */
+typedef struct evl_float_state {
+    fenv_t environment;
+    unsigned control;
+    bool is_set;
+} evl_float_state;
+void evl_float_enter(evl_float_state *found);
+void evl_float_leave(const evl_float_state *found);
 
 /* A lock. */
 typedef struct evl_mutex evl_mutex;
