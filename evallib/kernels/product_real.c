@@ -6,9 +6,11 @@
 enum {
     ROWS = VECTOR_ROWS,
     COLUMNS = 2 * LANES,
-    /* A block of k: a panel of B fills half of the first cache (measured: 256 to 512 are
-       equal on Zen 3 and 4). */
-    BLOCK_K = 384,
+    /* A block of k. A packed panel streams from the second cache, so it may be long: each
+       block more reads and writes C again (800 for 384: 5 % of 64 x 200 x 784 on Zen 3).
+       What a tile fills is to fit the caches, all its panels together. */
+    BLOCK_K = 800,
+    FILL_K = 384,
     /* What a tile's A may take of the second cache, and the B it fills itself. */
     TILE_ROWS = 512 / sizeof(real),
     FILL_BYTES = 512,
@@ -56,7 +58,7 @@ static void cut_tiles(evl_product_cut *c, size_t groups, size_t panels, size_t t
         size_t tiles = saturated(ceil_divide(groups, c->tile_groups),
                                  saturated(ceil_divide(panels, c->tile_panels), times));
         bool across = c->tile_panels > ROW_PANELS, down = c->tile_groups > least_groups;
-        bool is_wide = c->tile_panels * COLUMNS >= c->tile_groups * c->rows;
+        bool is_wide = 2 * c->tile_panels * COLUMNS >= c->tile_groups * c->rows; /* B is far */
         if (tiles >= TILES_WANTED || c->work / (tiles ? tiles : 1) < TILE_WORK)
             return;
         if (across && (is_wide || !down || !b_packed))
@@ -75,7 +77,7 @@ static evl_product_cut cut(size_t m, size_t n, size_t k, size_t times, int b_pac
     size_t fill_panels = FILL_BYTES / (COLUMNS * sizeof(real));
     c.work = saturated(saturated(m && m < READ_ROWS ? READ_ROWS : m, n), saturated(k, times));
     /* One group reads B once, so blocks of k would only cost; what a tile fills is cut. */
-    c.block_k = groups == 1 && b_packed ? (k ? k : 1) : even(k, BLOCK_K);
+    c.block_k = groups == 1 && b_packed ? (k ? k : 1) : even(k, b_packed ? BLOCK_K : FILL_K);
     c.tile_groups = groups ? (b_packed ? even(groups, ceil_divide(TILE_ROWS, c.rows)) : groups) : 1;
     c.tile_panels = panels ? (b_packed ? panels : even(panels, fill_panels)) : 1;
     cut_tiles(&c, groups, panels, times, b_packed);
