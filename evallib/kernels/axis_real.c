@@ -1,118 +1,133 @@
 /* Lines of real numbers to lines: softmax and its kin, norms, running sums.
 **
 ** A contiguous line is one loop; lines side by side go COLUMNS at a time, so that an
-** axis anywhere in a shape runs in vectors. */
+** axis anywhere in a shape runs in vectors. All is put together from the loops over two
+** arrays, which pass over memory that is still in the first cache. */
 #include "kernels/loops_set.h"
 #include "kernels/real_items.h"
-#include "kernels/folds.h"
-#include "kernels/functions.h"
 
-static const real no_shift[COLUMNS] = { 0 };
+static evl_binary_loop *const *const item_loops = SET(evl_binary_loops);
 
-static bool is_row(evl_axis_lines at)
+#include "kernels/running.h"
+
+static const fold_rule exp_rule = { 0, EVL_ADD, sum_block, SET(evl_exp_of_difference) };
+
+static void enter_abs(size_t n, const void *x, size_t x_step, const void *unused,
+                      size_t unused_step, void *y)
 {
-    return at.inner == 1 && at.stride == 1;
+    (void)x_step;
+    (void)unused;
+    (void)unused_step;
+    SET(evl_unary_loops)[EVL_ABS](n, x, y, NULL);
 }
 
+static const fold_rule abs_rule = { 0, EVL_ADD, sum_block, enter_abs };
+
 /* One value a line. */
-static inline void gather(evl_axis_lines at, size_t width, const real *x, const real *shift,
-                          real *y, fold_rule rule)
+static void gather(evl_axis_lines at, const real *x, const real *shift, real *y,
+                   const fold_rule *rule)
 {
     if (is_row(at))
-        y[0] = fold_row(at.n, x, shift[0], rule);
+        y[0] = fold_row(at.n, x, shift ? shift[0] : 0, rule);
     else
-        fold_columns(at, width, x, shift, y, rule);
+        fold_columns(at, x, shift, y, rule);
 }
 
 /* y = f(x, value of its line). */
-static inline void spread(evl_axis_lines at, size_t width, const real *x, const real *value,
-                          real *y, real (*f)(real, real))
+static void spread(evl_axis_lines at, const real *x, const real *value, real *y, evl_binary_loop *f)
 {
     if (is_row(at)) {
-        zip(at.n, x, 1, value, 0, y, f);
+        f(at.n, x, 1, value, 0, y);
         return;
     }
     for (size_t i = 0; i < at.n; i++)
-        zip(width, x + i * at.stride, 1, value, 1, y + i * at.stride, f);
+        f(at.inner, x + i * at.stride, 1, value, 1, y + i * at.stride);
 }
 
-static inline real exp_of_difference(real a, real b)
-{
-    return evl_exp(a - b);
-}
+/* What is done with at most COLUMNS lines. */
+typedef void columns(evl_axis_lines at, const real *x, real *y);
 
-static const fold_rule exp_rule = { 0, exp_of_difference, item_add };
-
-static void softmax_columns(evl_axis_lines at, size_t width, const real *x, real *y)
+static void softmax_columns(evl_axis_lines at, const real *x, real *y)
 {
     real most[COLUMNS], sum[COLUMNS];
-    gather(at, width, x, no_shift, most, max_rule);
-    spread(at, width, x, most, y, exp_of_difference);
-    gather(at, width, y, no_shift, sum, sum_rule);
-    for (size_t j = 0; j < width; j++)
+    gather(at, x, NULL, most, &max_rule);
+    spread(at, x, most, y, SET(evl_exp_of_difference));
+    gather(at, y, NULL, sum, &sum_rule);
+    for (size_t j = 0; j < at.inner; j++)
         sum[j] = 1 / sum[j];
-    spread(at, width, y, sum, y, item_multiply);
+    spread(at, y, sum, y, item_loops[EVL_MUL]);
 }
 
-static void log_softmax_columns(evl_axis_lines at, size_t width, const real *x, real *y)
+static void log_softmax_columns(evl_axis_lines at, const real *x, real *y)
 {
     real most[COLUMNS], sum[COLUMNS];
-    gather(at, width, x, no_shift, most, max_rule);
-    gather(at, width, x, most, sum, exp_rule);
-    spread(at, width, x, most, y, item_subtract);
-    for (size_t j = 0; j < width; j++)
-        sum[j] = evl_log(sum[j]);
-    spread(at, width, y, sum, y, item_subtract);
+    gather(at, x, NULL, most, &max_rule);
+    gather(at, x, most, sum, &exp_rule);
+    spread(at, x, most, y, item_loops[EVL_SUB]);
+    SET(evl_unary_loops)[EVL_LOG](at.inner, sum, sum, NULL);
+    spread(at, y, sum, y, item_loops[EVL_SUB]);
 }
 
-static void hardmax_columns(evl_axis_lines at, size_t width, const real *x, real *y)
+static void hardmax_columns(evl_axis_lines at, const real *x, real *y)
 {
     int64_t best[COLUMNS];
-    arg((evl_axis_lines){ at.n, at.stride, width }, x, false, false, best);
+    SET(evl_arg_lines)(at, x, false, false, best);
     for (size_t i = 0; i < at.n; i++)
-        for (size_t j = 0; j < width; j++)
-            y[i * at.stride + j] = best[j] == (int64_t)i ? 1 : 0;
+        memset(y + i * at.stride, 0, at.inner * sizeof *y);
+    for (size_t j = 0; j < at.inner; j++)
+        y[(size_t)best[j] * at.stride + j] = 1;
 }
 
-static inline real enter_abs(real x, real shift)
+/* A line of zeros stays one: what it is divided by becomes infinite. */
+static void over_norm(evl_axis_lines at, const real *x, real *norm, real *y)
 {
-    (void)shift;
-    return fabs(x);
+    for (size_t j = 0; j < at.inner; j++)
+        norm[j] = norm[j] == 0 ? (real)INFINITY : norm[j];
+    spread(at, x, norm, y, item_loops[EVL_DIV]);
 }
 
-static const fold_rule abs_rule = { 0, enter_abs, item_add };
-
-/* A line of zeros stays one. */
-static inline real over_norm(real x, real norm)
-{
-    return norm == 0 ? 0 : x / norm;
-}
-
-static void norm_1_columns(evl_axis_lines at, size_t width, const real *x, real *y)
+static void norm_1_columns(evl_axis_lines at, const real *x, real *y)
 {
     real norm[COLUMNS];
-    gather(at, width, x, no_shift, norm, abs_rule);
-    spread(at, width, x, norm, y, over_norm);
+    gather(at, x, NULL, norm, &abs_rule);
+    over_norm(at, x, norm, y);
 }
 
-static void norm_2_columns(evl_axis_lines at, size_t width, const real *x, real *y)
+static void norm_2_columns(evl_axis_lines at, const real *x, real *y)
 {
     real norm[COLUMNS];
-    gather(at, width, x, no_shift, norm, square_rule);
-    for (size_t j = 0; j < width; j++)
+    gather(at, x, NULL, norm, &square_rule);
+    for (size_t j = 0; j < at.inner; j++)
         norm[j] = sqrt(norm[j]);
-    spread(at, width, x, norm, y, over_norm);
+    over_norm(at, x, norm, y);
 }
 
-typedef void columns(evl_axis_lines at, size_t width, const real *x, real *y);
-
-static inline void each_columns(evl_axis_lines at, const void *x, void *y, columns *f)
+/* A few short lines side by side would leave vectors empty: each is copied out. */
+static void each_line(evl_axis_lines at, const real *x, real *y, columns *f)
 {
+    real line[BLOCK];
+    for (size_t j = 0; j < at.inner; j++) {
+        for (size_t i = 0; i < at.n; i++)
+            line[i] = x[i * at.stride + j];
+        f((evl_axis_lines){ at.n, 1, 1 }, line, line);
+        for (size_t i = 0; i < at.n; i++)
+            y[i * at.stride + j] = line[i];
+    }
+}
+
+static void each_columns(evl_axis_lines at, const void *from, void *to, columns *f)
+{
+    const real *x = from;
+    real *y = to;
     if (at.n == 0)
         return;
+    if (at.inner < NARROW && at.n <= BLOCK && !is_row(at)) {
+        each_line(at, x, y, f);
+        return;
+    }
     for (size_t j = 0; j < at.inner; j += COLUMNS) {
         size_t width = at.inner - j < COLUMNS ? at.inner - j : COLUMNS;
-        f(at, width, (const real *)x + j, (real *)y + j);
+        f((evl_axis_lines){ at.n, at.stride, width }, x + j, y + j);
     }
 }
 
@@ -147,7 +162,7 @@ static void norm_2(evl_axis_lines at, const void *x, void *y, const evl_number *
 }
 
 evl_axis_loop *const SET(evl_axis_loops)[EVL_N_AXIS] = {
-    [EVL_SOFTMAX] = softmax, [EVL_LOG_SOFTMAX] = log_softmax, [EVL_HARDMAX] = hardmax,
-    [EVL_NORM_1] = norm_1,   [EVL_NORM_2] = norm_2,           [EVL_CUM_SUM] = cum_sum,
+    [EVL_SOFTMAX] = softmax,   [EVL_LOG_SOFTMAX] = log_softmax, [EVL_HARDMAX] = hardmax,
+    [EVL_NORM_1] = norm_1,     [EVL_NORM_2] = norm_2,           [EVL_CUM_SUM] = cum_sum,
     [EVL_CUM_PROD] = cum_prod,
 };

@@ -80,79 +80,79 @@ static inline item shift_right(item a, item b)
 
 static void add_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, item_add);
+    zip(n, a, a_step, b, b_step, y, add_loop, item_add);
 }
 
 static void sub_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, item_subtract);
+    zip(n, a, a_step, b, b_step, y, sub_loop, item_subtract);
 }
 
 static void mul_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, item_multiply);
+    zip(n, a, a_step, b, b_step, y, mul_loop, item_multiply);
 }
 
 static void div_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, divide);
+    zip(n, a, a_step, b, b_step, y, div_loop, divide);
 }
 
 static void pow_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, power);
+    zip(n, a, a_step, b, b_step, y, pow_loop, power);
 }
 
 static void min_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, item_min);
+    zip(n, a, a_step, b, b_step, y, min_loop, item_min);
 }
 
 static void max_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, item_max);
+    zip(n, a, a_step, b, b_step, y, max_loop, item_max);
 }
 
 static void prelu_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
                        void *y)
 {
-    zip(n, a, a_step, b, b_step, y, prelu);
+    zip(n, a, a_step, b, b_step, y, prelu_loop, prelu);
 }
 
 static void mod_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, remainder_of_divisor);
+    zip(n, a, a_step, b, b_step, y, mod_loop, remainder_of_divisor);
 }
 
 static void fmod_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, fmod_of);
+    zip(n, a, a_step, b, b_step, y, fmod_loop, fmod_of);
 }
 
 static void and_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, bit_and);
+    zip(n, a, a_step, b, b_step, y, and_loop, bit_and);
 }
 
 static void or_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, bit_or);
+    zip(n, a, a_step, b, b_step, y, or_loop, bit_or);
 }
 
 static void xor_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, bit_xor);
+    zip(n, a, a_step, b, b_step, y, xor_loop, bit_xor);
 }
 
 static void left_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, shift_left);
+    zip(n, a, a_step, b, b_step, y, left_loop, shift_left);
 }
 
 static void right_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
                        void *y)
 {
-    zip(n, a, a_step, b, b_step, y, shift_right);
+    zip(n, a, a_step, b, b_step, y, right_loop, shift_right);
 }
 
 evl_binary_loop *const ELEM(evl_binary_loops)[EVL_N_BINARY] = {

@@ -2,6 +2,7 @@
 #include "kernels/loops_set.h"
 #include "kernels/real_items.h"
 #include "kernels/compare.h"
+#include "kernels/functions.h"
 
 static inline real divide(real a, real b)
 {
@@ -13,13 +14,9 @@ static inline real power(real a, real b)
     return pow(a, b);
 }
 
-static inline real square(real x)
+static inline real cube(real x, real unused)
 {
-    return x * x;
-}
-
-static inline real cube(real x)
-{
+    (void)unused;
     return x * x * x;
 }
 
@@ -42,59 +39,82 @@ static inline real remainder_of_divisor(real a, real b)
 
 static void add_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, item_add);
+    zip(n, a, a_step, b, b_step, y, add_loop, item_add);
 }
 
 static void sub_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, item_subtract);
+    zip(n, a, a_step, b, b_step, y, sub_loop, item_subtract);
 }
 
 static void mul_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, item_multiply);
+    zip(n, a, a_step, b, b_step, y, mul_loop, item_multiply);
 }
 
 static void div_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, divide);
+    zip(n, a, a_step, b, b_step, y, div_loop, divide);
+}
+
+static void cube_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
+{
+    zip(n, a, a_step, b, b_step, y, cube_loop, cube);
+}
+
+static void power_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
+                       void *y)
+{
+    zip(n, a, a_step, b, b_step, y, power_loop, power);
 }
 
 /* Squares are most of what Pow is used for: one multiplication, and exact to the last bit. */
 static void pow_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    if (n && a_step && !b_step && *(const real *)b == 2)
-        map(n, a, y, square);
-    else if (n && a_step && !b_step && *(const real *)b == 3)
-        map(n, a, y, cube);
+    bool is_one = n && a_step && !b_step;
+    if (is_one && *(const real *)b == 2)
+        mul_loop(n, a, 1, a, 1, y);
+    else if (is_one && *(const real *)b == 3)
+        cube_loop(n, a, 1, a, 1, y);
     else
-        zip(n, a, a_step, b, b_step, y, power);
+        power_loop(n, a, a_step, b, b_step, y);
 }
 
 static void min_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, item_min);
+    zip(n, a, a_step, b, b_step, y, min_loop, item_min);
 }
 
 static void max_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, item_max);
+    zip(n, a, a_step, b, b_step, y, max_loop, item_max);
 }
 
 static void prelu_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
                        void *y)
 {
-    zip(n, a, a_step, b, b_step, y, prelu);
+    zip(n, a, a_step, b, b_step, y, prelu_loop, prelu);
 }
 
 static void mod_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, remainder_of_divisor);
+    zip(n, a, a_step, b, b_step, y, mod_loop, remainder_of_divisor);
 }
 
 static void fmod_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip(n, a, a_step, b, b_step, y, remainder_of_dividend);
+    zip(n, a, a_step, b, b_step, y, fmod_loop, remainder_of_dividend);
+}
+
+static inline real exp_of_difference(real a, real b)
+{
+    return evl_exp(a - b);
+}
+
+void SET(evl_exp_of_difference)(size_t n, const void *a, size_t a_step, const void *b,
+                                size_t b_step, void *y)
+{
+    zip(n, a, a_step, b, b_step, y, SET(evl_exp_of_difference), exp_of_difference);
 }
 
 evl_binary_loop *const SET(evl_binary_loops)[EVL_N_BINARY] = {

@@ -2,7 +2,6 @@
 #ifndef EVL_KERNELS_COMPARE_H
 #define EVL_KERNELS_COMPARE_H
 #include "kernels/arrays.h"
-#include "kernels/loops.h"
 
 static inline uint8_t is_equal(item a, item b)
 {
@@ -19,34 +18,30 @@ static inline uint8_t is_less_or_equal(item a, item b)
     return a <= b;
 }
 
-static inline void equal(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
-                         uint8_t *y)
+static void equal(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip_to_bytes(n, a, a_step, b, b_step, y, is_equal);
+    zip_to_bytes(n, a, a_step, b, b_step, y, equal, is_equal);
 }
 
-static inline void less(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
-                        uint8_t *y)
+static void less(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip_to_bytes(n, a, a_step, b, b_step, y, is_less);
+    zip_to_bytes(n, a, a_step, b, b_step, y, less, is_less);
 }
 
-static inline void less_or_equal(size_t n, const void *a, size_t a_step, const void *b,
-                                 size_t b_step, uint8_t *y)
+static void less_or_equal(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
+                          void *y)
 {
-    zip_to_bytes(n, a, a_step, b, b_step, y, is_less_or_equal);
+    zip_to_bytes(n, a, a_step, b, b_step, y, less_or_equal, is_less_or_equal);
 }
 
-static inline void greater(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
-                           uint8_t *y)
+static void greater(size_t n, const void *a, size_t a_step, const void *b, size_t b_step, void *y)
 {
-    zip_to_bytes(n, b, b_step, a, a_step, y, is_less);
+    less(n, b, b_step, a, a_step, y);
 }
 
-static inline void greater_or_equal(size_t n, const void *a, size_t a_step, const void *b,
-                                    size_t b_step, uint8_t *y)
+static void greater_or_equal(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
+                             void *y)
 {
-    zip_to_bytes(n, b, b_step, a, a_step, y, is_less_or_equal);
+    less_or_equal(n, b, b_step, a, a_step, y);
 }
-
 #endif

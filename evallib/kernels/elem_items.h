@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 typedef elem item;
+enum { BYTES = 16 }; /* of a vector */
 
 static const item item_least = ELEM_MIN, item_most = ELEM_MAX;
 
@@ -38,6 +39,17 @@ static inline bool item_is_nan(item x)
 {
     (void)x;
     return false;
+}
+
+/* Flipped, what was largest is least; not flipped it stays what it is. */
+static inline item item_flipping(bool is_flipped)
+{
+    return (item)(is_flipped ? -1 : 0);
+}
+
+static inline item item_flip(item x, item flipping)
+{
+    return x ^ flipping;
 }
 
 static inline bool is_negative(item x)

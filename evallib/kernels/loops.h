@@ -62,8 +62,7 @@ typedef void evl_unary_loop(size_t n, const void *x, void *y, const evl_number *
 /* y[i] = f(a[i * a_step], b[i * b_step]), steps 0 or 1. a or b may be y where its step is 1. */
 typedef void evl_binary_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
                              void *y);
-typedef void evl_compare_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
-                              uint8_t *y);
+typedef evl_binary_loop evl_compare_loop; /* y: bytes, 0 or 1 */
 /* y[j] = over the elements of line j; n may be 0 (the neutral element). */
 typedef void evl_reduce_loop(evl_axis_lines, const void *x, void *y);
 /* y[j] = the i of the largest (or least, when `least`) element of line j; of equal ones the

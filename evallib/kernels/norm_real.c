@@ -1,7 +1,23 @@
 /* Rows made mean 0 and square mean 1; local response normalization. */
 #include "kernels/loops_set.h"
 #include "kernels/real_items.h"
+
+static evl_binary_loop *const *const item_loops = SET(evl_binary_loops);
+
 #include "kernels/folds.h"
+
+static real square_of_distance(real x, real from)
+{
+    return (x - from) * (x - from);
+}
+
+static void enter_distance(size_t n, const void *x, size_t x_step, const void *from,
+                           size_t from_step, void *y)
+{
+    zip(n, x, x_step, from, from_step, y, enter_distance, square_of_distance);
+}
+
+static const fold_rule distance_rule = { 0, EVL_ADD, sum_block, enter_distance };
 
 /* A scale and a bias for each element; NULL: 1, 0. */
 static void affine_each(size_t n, const real *x, const real *moments, const evl_normalize *how,
@@ -31,8 +47,8 @@ void SET(evl_normalize_row)(const evl_normalize *how, const void *from, void *to
     const real *x = from, *scale = how->scale, *bias = how->bias;
     real *y = to;
     size_t part = how->groups ? how->n / how->groups : 0;
-    real mean = how->centred ? fold_row(how->n, x, 0, sum_rule) / (real)how->n : 0;
-    real square = fold_row(how->n, x, mean, square_rule) / (real)how->n;
+    real mean = how->centred ? fold_row(how->n, x, 0, &sum_rule) / (real)how->n : 0;
+    real square = fold_row(how->n, x, mean, &distance_rule) / (real)how->n;
     real inverse = 1 / sqrt(square + (real)how->epsilon);
     if (part == 1 && how->n > 1)
         affine_each(how->n, x, (const real[]){ mean, inverse }, how, y);

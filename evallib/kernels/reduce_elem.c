@@ -1,21 +1,28 @@
 /* Reductions of integers along lines. What is no integer (a mean, a root, a logarithm) is
 ** cut off towards zero. */
 #include "kernels/elem_loops.h"
-#include "kernels/folds.h"
+
+static evl_binary_loop *const *const item_loops = ELEM(evl_binary_loops);
+
+#include "kernels/arg.h"
+#include "kernels/running.h"
 #include "kernels/top.h"
 #include <math.h>
 
-static inline item enter_abs(item x, item shift)
+static void enter_abs(size_t n, const void *x, size_t x_step, const void *unused,
+                      size_t unused_step, void *y)
 {
-    (void)shift;
-    return item_abs(x);
+    (void)x_step;
+    (void)unused;
+    (void)unused_step;
+    ELEM(evl_unary_loops)[EVL_ABS](n, x, y, NULL);
 }
 
-static const fold_rule abs_rule = { 0, enter_abs, item_add };
+static const fold_rule abs_rule = { 0, EVL_ADD, sum_block, enter_abs };
 
 static void reduce_l1(evl_axis_lines at, const void *x, void *y)
 {
-    fold(at, x, y, abs_rule);
+    fold(at, x, y, &abs_rule);
 }
 
 /* In wide numbers, so that a sum need not fit. No elements: 0. */

@@ -1,73 +1,68 @@
 /* Reductions of real numbers along lines. */
 #include "kernels/loops_set.h"
 #include "kernels/real_items.h"
-#include "kernels/folds.h"
-#include "kernels/functions.h"
+
+static evl_binary_loop *const *const item_loops = SET(evl_binary_loops);
+
+#include "kernels/arg.h"
 #include "kernels/top.h"
 
-static inline real enter_abs(real x, real shift)
+static void enter_abs(size_t n, const void *x, size_t x_step, const void *unused,
+                      size_t unused_step, void *y)
 {
-    (void)shift;
-    return fabs(x);
+    (void)x_step;
+    (void)unused;
+    (void)unused_step;
+    SET(evl_unary_loops)[EVL_ABS](n, x, y, NULL);
 }
 
-static inline real enter_exp(real x, real shift)
-{
-    return evl_exp(x - shift);
-}
-
-static const fold_rule abs_rule = { 0, enter_abs, item_add };
-static const fold_rule exp_rule = { 0, enter_exp, item_add };
+static const fold_rule abs_rule = { 0, EVL_ADD, sum_block, enter_abs };
+static const fold_rule exp_rule = { 0, EVL_ADD, sum_block, SET(evl_exp_of_difference) };
 
 static void reduce_mean(evl_axis_lines at, const void *x, void *y)
 {
-    real *mean = y;
-    fold(at, x, y, sum_rule);
-    for (size_t j = 0; j < at.inner; j++)
-        mean[j] /= (real)at.n;
+    const real n = (real)at.n;
+    fold(at, x, y, &sum_rule);
+    item_loops[EVL_DIV](at.inner, y, 1, &n, 0, y);
 }
 
 static void reduce_l1(evl_axis_lines at, const void *x, void *y)
 {
-    fold(at, x, y, abs_rule);
+    fold(at, x, y, &abs_rule);
 }
 
 static void reduce_l2(evl_axis_lines at, const void *x, void *y)
 {
-    real *norm = y;
-    fold(at, x, y, square_rule);
-    for (size_t j = 0; j < at.inner; j++)
-        norm[j] = sqrt(norm[j]);
+    fold(at, x, y, &square_rule);
+    SET(evl_unary_loops)[EVL_SQRT](at.inner, y, y, NULL);
 }
 
 static void reduce_log_sum(evl_axis_lines at, const void *x, void *y)
 {
-    real *sum = y;
-    fold(at, x, y, sum_rule);
-    for (size_t j = 0; j < at.inner; j++)
-        sum[j] = evl_log(sum[j]);
+    fold(at, x, y, &sum_rule);
+    SET(evl_unary_loops)[EVL_LOG](at.inner, y, y, NULL);
 }
 
 /* The shift by the largest keeps exp finite; an infinite one would give NaN. */
-static void log_sum_exp(evl_axis_lines at, size_t width, const real *x, real *y)
+static void log_sum_exp(evl_axis_lines at, const real *x, real *y)
 {
     real shift[COLUMNS], sum[COLUMNS];
-    fold_columns(at, width, x, (const real[COLUMNS]){ 0 }, shift, max_rule);
-    for (size_t j = 0; j < width; j++)
+    fold(at, x, shift, &max_rule);
+    for (size_t j = 0; j < at.inner; j++)
         shift[j] = fabs(shift[j]) > REAL_MAX ? 0 : shift[j];
-    if (at.inner == 1 && at.stride == 1)
-        sum[0] = fold_row(at.n, x, shift[0], exp_rule);
+    if (is_row(at))
+        sum[0] = fold_row(at.n, x, shift[0], &exp_rule);
     else
-        fold_columns(at, width, x, shift, sum, exp_rule);
-    for (size_t j = 0; j < width; j++)
-        y[j] = evl_log(sum[j]) + shift[j];
+        fold_columns(at, x, shift, sum, &exp_rule);
+    SET(evl_unary_loops)[EVL_LOG](at.inner, sum, sum, NULL);
+    item_loops[EVL_ADD](at.inner, sum, 1, shift, 1, y);
 }
 
 static void reduce_log_sum_exp(evl_axis_lines at, const void *x, void *y)
 {
     for (size_t j = 0; j < at.inner; j += COLUMNS) {
         size_t width = at.inner - j < COLUMNS ? at.inner - j : COLUMNS;
-        log_sum_exp(at, width, (const real *)x + j, (real *)y + j);
+        log_sum_exp((evl_axis_lines){ at.n, at.stride, width }, (const real *)x + j, (real *)y + j);
     }
 }
 

@@ -25,37 +25,37 @@ static inline item bits_inverted(item x)
 static void abs_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, item_abs);
+    map(n, x, y, abs_loop, item_abs);
 }
 
 static void neg_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, item_negative);
+    map(n, x, y, neg_loop, item_negative);
 }
 
 static void sign_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, sign);
+    map(n, x, y, sign_loop, sign);
 }
 
 static void relu_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, relu);
+    map(n, x, y, relu_loop, relu);
 }
 
 static void not_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, is_zero);
+    map(n, x, y, not_loop, is_zero);
 }
 
 static void bit_not_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, bits_inverted);
+    map(n, x, y, bit_not_loop, bits_inverted);
 }
 
 static inline item clip(item x, item least, item most)
@@ -65,7 +65,7 @@ static inline item clip(item x, item least, item most)
 
 static void clip_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, item_from(p[0]), item_from(p[1]), clip);
+    map_with(n, x, y, clip_loop, (map_parameters){ p, item_from(p[0]), item_from(p[1]) }, clip);
 }
 
 static void shrink_loop(size_t n, const void *from, void *to, const evl_number *p)

@@ -45,197 +45,202 @@ static inline real nearest(real x)
     return rint(x);
 }
 
-static inline uint8_t is_nan(real x)
-{
-    return x != x;
-}
-
 static void abs_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, magnitude);
+    map(n, x, y, abs_loop, magnitude);
 }
 
 static void neg_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, negative);
+    map(n, x, y, neg_loop, negative);
 }
 
 static void sign_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, sign);
+    map(n, x, y, sign_loop, sign);
 }
 
 static void reciprocal_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, reciprocal);
+    map(n, x, y, reciprocal_loop, reciprocal);
 }
 
 static void sqrt_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, root);
+    map(n, x, y, sqrt_loop, root);
 }
 
 static void exp_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, evl_exp);
+    map(n, x, y, exp_loop, evl_exp);
 }
 
 static void log_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, evl_log);
+    map(n, x, y, log_loop, evl_log);
 }
 
 static void erf_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, evl_erf);
+    map(n, x, y, erf_loop, evl_erf);
 }
 
 static void floor_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, floor_of);
+    map(n, x, y, floor_loop, floor_of);
 }
 
 static void ceil_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, ceil_of);
+    map(n, x, y, ceil_loop, ceil_of);
 }
 
 static void round_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, nearest);
+    map(n, x, y, round_loop, nearest);
 }
 
 static void sigmoid_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, evl_sigmoid);
+    map(n, x, y, sigmoid_loop, evl_sigmoid);
 }
 
 static void tanh_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, evl_tanh);
+    map(n, x, y, tanh_loop, evl_tanh);
 }
 
 static void softplus_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, evl_softplus);
+    map(n, x, y, softplus_loop, evl_softplus);
 }
 
 static void relu_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, relu);
+    map(n, x, y, relu_loop, relu);
 }
 
 static void hard_swish_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, hard_swish);
+    map(n, x, y, hard_swish_loop, hard_swish);
 }
 
 static void softsign_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, softsign);
+    map(n, x, y, softsign_loop, softsign);
 }
 
 static void mish_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, mish);
+    map(n, x, y, mish_loop, mish);
 }
 
 static void gelu_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, gelu);
+    map(n, x, y, gelu_loop, gelu);
 }
 
 static void gelu_tanh_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
     (void)p;
-    map(n, x, y, gelu_tanh);
+    map(n, x, y, gelu_tanh_loop, gelu_tanh);
 }
 
 static void elu_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, (real)p[0], 0, elu);
+    map_with(n, x, y, elu_loop, (map_parameters){ p, (real)p[0], 0 }, elu);
 }
 
 static void selu_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, (real)p[0], (real)p[1], selu);
+    map_with(n, x, y, selu_loop, (map_parameters){ p, (real)p[0], (real)p[1] }, selu);
 }
 
 static void celu_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, (real)p[0], 0, celu);
+    map_with(n, x, y, celu_loop, (map_parameters){ p, (real)p[0], 0 }, celu);
 }
 
 static void leaky_relu_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, (real)p[0], 0, leaky_relu);
+    map_with(n, x, y, leaky_relu_loop, (map_parameters){ p, (real)p[0], 0 }, leaky_relu);
 }
 
 static void thresholded_relu_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, (real)p[0], 0, thresholded_relu);
+    map_with(n, x, y, thresholded_relu_loop, (map_parameters){ p, (real)p[0], 0 },
+             thresholded_relu);
 }
 
 static void hard_sigmoid_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, (real)p[0], (real)p[1], hard_sigmoid);
+    map_with(n, x, y, hard_sigmoid_loop, (map_parameters){ p, (real)p[0], (real)p[1] },
+             hard_sigmoid);
 }
 
 static void clip_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, (real)p[0], (real)p[1], clip);
+    map_with(n, x, y, clip_loop, (map_parameters){ p, (real)p[0], (real)p[1] }, clip);
 }
 
 static void swish_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, (real)p[0], 0, swish);
+    map_with(n, x, y, swish_loop, (map_parameters){ p, (real)p[0], 0 }, swish);
 }
 
 static void shrink_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, (real)p[0], (real)p[1], shrink);
+    map_with(n, x, y, shrink_loop, (map_parameters){ p, (real)p[0], (real)p[1] }, shrink);
 }
 
 static void affine_loop(size_t n, const void *from, void *to, const evl_number *p)
 {
     const real *x = from, shift = (real)p[0], factor = (real)p[1], bias = (real)p[2];
     real *y = to;
+    n = whole(map_rest(n, from, to, sizeof *y, affine_loop, p), sizeof *y);
 #pragma omp simd
     for (size_t i = 0; i < n; i++)
         y[i] = (x[i] - shift) * factor + bias;
 }
 
-static void is_nan_loop(size_t n, const void *x, void *y, const evl_number *p)
+static void is_nan_loop(size_t n, const void *from, void *to, const evl_number *p)
 {
-    (void)p;
-    map_to_bytes(n, x, y, is_nan);
+    const real *x = from;
+    uint8_t *y = to;
+    n = whole(map_rest(n, from, to, sizeof *y, is_nan_loop, p), sizeof *y);
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        y[i] = x[i] != x[i];
 }
 
 static void is_inf_loop(size_t n, const void *from, void *to, const evl_number *p)
 {
-    const real *x = from;
-    uint8_t *y = to, negative_too = p[0] != 0, positive_too = p[1] != 0;
+    const real *x = from, least = p[0] != 0 ? -REAL_MAX : -(real)INFINITY,
+               most = p[1] != 0 ? REAL_MAX : (real)INFINITY;
+    uint8_t *y = to;
+    n = whole(map_rest(n, from, to, sizeof *y, is_inf_loop, p), sizeof *y);
+#pragma omp simd
     for (size_t i = 0; i < n; i++)
-        y[i] = (positive_too & (x[i] > REAL_MAX)) | (negative_too & (x[i] < -REAL_MAX));
+        y[i] = (x[i] > most) | (x[i] < least);
 }
 
 evl_unary_loop *const SET(evl_unary_loops)[EVL_N_UNARY] = {

@@ -52,9 +52,10 @@ static EvalStatus prepare_with(evl_prepare *p, evl_compare_loop *loop)
 }
 
 static void equal_texts(size_t n, const void *left, size_t a_step, const void *right, size_t b_step,
-                        uint8_t *y)
+                        void *to)
 {
     const EvalString *a = left, *b = right;
+    uint8_t *y = to;
     for (size_t i = 0; i < n; i++, a += a_step, b += b_step)
         y[i] = a->size == b->size && (a->size == 0 || memcmp(a->text, b->text, a->size) == 0);
 }
