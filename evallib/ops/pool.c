@@ -1,24 +1,34 @@
-/* MaxPool (ONNX 1 to 22), AveragePool (1 to 22), GlobalMaxPool, GlobalAveragePool.
+/* MaxPool, AveragePool and LpPool (ONNX 1 to 22), and the global ones.
 **
-** A row of outputs starts, takes one kernel position after another (a strided row of
-** the input, as far as it lies inside), and ends. */
+** Rows of a plane are copied, with padding around them, to where all rows begin at whole
+** vectors; joined downwards, each kernel row a single run; then, in as many phases as the
+** stride has columns, sideways, each kernel column a single run. */
 #include "ops/pool.h"
 #include "kernels/loops.h"
+#include "ops/elementwise.h"
 #include "ops/ops.h"
 #include "ops/stencil.h"
+#include <math.h>
+#include <string.h>
 
-extern const evl_pool_rows evl_pool_max_f, evl_pool_max_d, evl_pool_mean_f, evl_pool_mean_d,
-    evl_pool_max_u8, evl_pool_max_i8;
+enum { D = 0, H = 1, W = 2, TILE_WORK = 1 << 16, STRIP = 1 << 11, WIDTH = 16 };
 
-enum { D = 0, H = 1, W = 2, TILE_WORK = 1 << 16 };
+static const evl_op op_lp_pool, op_global_lp_pool;
 
 typedef struct plan {
     evl_stencil window;
-    const evl_pool_rows *rows;
-    size_t size;             /* bytes of an element */
-    size_t n_planes, planes_each; /* all; in one tile */
-    bool counts_padding;
-    bool is_column_major;    /* storage_order 1: of indices */
+    EvalType type;
+    size_t size; /* bytes of an element */
+    evl_binary_loop *join, *multiply, *divide, *power;
+    evl_unary_loop *magnitude; /* NULL: elements enter as they are */
+    double p;                  /* of LpPool */
+    bool is_mean, counts_padding;
+    size_t width, phase_width;    /* elements of a padded row, and of one of its phases */
+    size_t rows, strips, n_units; /* output rows in a strip; strips in a plane; strips in all */
+    size_t units_each;            /* strips in a tile */
+    const char *start;            /* a padded row of what is neutral */
+    const char *counts;           /* cells of each window of a row that count, along W */
+    size_t block[5], lane_bytes;  /* where the scratch memory's parts begin, and of each lane */
 } plan;
 
 static EvalStatus infer(evl_infer *infer)
@@ -38,125 +48,23 @@ static EvalStatus infer(evl_infer *infer)
     return st;
 }
 
-static const evl_pool_rows *choose_rows(const evl_prepare *p)
+static size_t least(size_t a, size_t b)
 {
-    bool is_double = p->machine->precision == EVL_DOUBLE;
-    if (p->use.node->op == &evl_op_average_pool)
-        return is_double ? &evl_pool_mean_d : &evl_pool_mean_f;
-    switch (p->use.in[0]->type) {
-    case EVAL_UINT8: return &evl_pool_max_u8;
-    case EVAL_INT8: return &evl_pool_max_i8;
-    case EVAL_FLOAT32:
-    case EVAL_FLOAT64: return is_double ? &evl_pool_max_d : &evl_pool_max_f;
-    default: return NULL;
-    }
+    return a < b ? a : b;
 }
 
-static EvalStatus prepare(evl_prepare *p)
+static size_t up_to(size_t n, size_t multiple)
 {
-    const evl_tensor *x = p->use.in[0];
-    bool is_ceil = evl_node_int(p->use.node, "ceil_mode", 0) != 0;
-    plan *s = evl_arena_take(p->arena, sizeof *s);
-    if (!s)
-        return evl_no_memory(p->ctx);
-    s->rows = choose_rows(p);
-    if (!s->rows)
-        return evl_fail(p->ctx, EVAL_ERR_TYPE, "does not take elements of type %s",
-                        evl_type_name(x->type));
-    EvalStatus st = evl_stencil_of(p->ctx, &p->use, &x->shape, NULL,
-                                   is_ceil ? EVL_STENCIL_CEIL : EVL_STENCIL_FLOOR, &s->window);
-    if (st != EVAL_OK)
-        return st;
-    s->size = evl_type_size(x->type);
-    s->n_planes = (size_t)x->shape.dim[0] * (size_t)x->shape.dim[1];
-    s->counts_padding = evl_node_int(p->use.node, "count_include_pad", 0) != 0;
-    s->is_column_major = evl_node_int(p->use.node, "storage_order", 0) != 0;
-    size_t work;
-    if (!evl_size_multiply(evl_stencil_out(&s->window), evl_stencil_kernel(&s->window), &work))
-        work = TILE_WORK;
-    s->planes_each = work < TILE_WORK ? TILE_WORK / (work + 1) + 1 : 1;
-    size_t lanes = evl_pool_threads(p->machine->pool);
-    if (s->rows->end && !evl_size_multiply((size_t)s->window.out[W] * sizeof(int64_t), lanes,
-                                           &p->scratch_bytes))
-        return evl_no_memory(p->ctx);
-    p->state = s;
-    return EVAL_OK;
+    return (n + multiple - 1) / multiple * multiple;
 }
 
-typedef struct running {
-    const plan *s;
-    const char *x;
-    char *y;
-    int64_t *index;  /* NULL: not wanted */
-    int64_t *counts; /* a row for each lane */
-} running;
-
-/* A place in the kernel and in the output: what one row of outputs takes next. */
-typedef struct position {
-    int64_t out[EVL_STENCIL_DIMS], kernel[EVL_STENCIL_DIMS];
-} position;
-
-static int64_t input_at(const evl_stencil *w, const position *at, int d)
+static void put_number(const plan *s, double number, char *at)
 {
-    return at->out[d] * w->stride[d] - w->begin[d] + at->kernel[d] * w->dilation[d];
-}
-
-static int64_t divide_up(int64_t n, int64_t by)
-{
-    return n > 0 ? (n + by - 1) / by : 0;
-}
-
-/* The outputs of the row whose input lies in from .. to-1. */
-static void inside(const evl_stencil *w, int64_t kernel, int64_t from, int64_t to, int64_t *first,
-                   int64_t *last)
-{
-    int64_t shift = w->begin[W] - kernel * w->dilation[W];
-    *first = divide_up(from + shift, w->stride[W]);
-    *last = divide_up(to + shift, w->stride[W]);
-    if (*last > w->out[W])
-        *last = w->out[W];
-}
-
-static bool is_row_inside(const evl_stencil *w, const position *at)
-{
-    int64_t d = input_at(w, at, D), h = input_at(w, at, H);
-    return d >= 0 && d < w->in[D] && h >= 0 && h < w->in[H];
-}
-
-/* Flat index in the plane of all samples, in the order that storage_order asks for. */
-static int64_t index_of(const plan *s, size_t plane, int64_t d, int64_t h, int64_t w)
-{
-    const evl_stencil *window = &s->window;
-    int64_t base = (int64_t)(plane * evl_stencil_in(window));
-    if (s->is_column_major)
-        return base + d + window->in[D] * (h + window->in[H] * w);
-    return base + (d * window->in[H] + h) * window->in[W] + w;
-}
-
-static void take(const running *r, size_t plane, const position *at, char *y, int64_t *index)
-{
-    const plan *s = r->s;
-    const evl_stencil *w = &s->window;
-    int64_t first, last;
-    inside(w, at->kernel[W], 0, w->in[W], &first, &last);
-    if (first >= last)
-        return;
-    int64_t d = input_at(w, at, D), h = input_at(w, at, H);
-    int64_t x = first * w->stride[W] - w->begin[W] + at->kernel[W] * w->dilation[W];
-    size_t offset = plane * evl_stencil_in(w) + (size_t)((d * w->in[H] + h) * w->in[W] + x);
-    size_t n = (size_t)(last - first), stride = (size_t)w->stride[W];
-    const char *from = r->x + offset * s->size;
-    y += (size_t)first * s->size;
-    if (index)
-        s->rows->take_at(n, from, stride, y, index_of(s, plane, d, h, x),
-                         w->stride[W] * (s->is_column_major ? w->in[D] * w->in[H] : 1),
-                         index + first);
-    else
-        s->rows->take(n, from, stride, y);
+    (void)evl_convert(1, EVAL_FLOAT64, &number, s->type, at);
 }
 
 /* Cells of a window that count in one dimension: those inside, or also padding as it is
-** written, but not what ceil_mode adds beyond it. */
+** written, but not what ceil_mode adds beyond it. A window of none counts as one. */
 static int64_t cells(const plan *s, int d, int64_t out)
 {
     const evl_stencil *w = &s->window;
@@ -166,61 +74,307 @@ static int64_t cells(const plan *s, int d, int64_t out)
         int64_t at = out * w->stride[d] - w->begin[d] + k * w->dilation[d];
         n += at >= from && at < to;
     }
-    return n;
+    return n ? n : 1;
 }
 
-static void end_row(const running *r, const position *at, char *y, size_t lane)
+/* Rows of the input that `rows` rows of the output reach over. */
+static size_t rows_in(const plan *s, size_t rows)
 {
-    const plan *s = r->s;
-    size_t n = (size_t)s->window.out[W];
-    int64_t *counts = r->counts + lane * n;
-    int64_t outer = cells(s, D, at->out[D]) * cells(s, H, at->out[H]);
-    for (size_t i = 0; i < n; i++) {
-        counts[i] = outer * cells(s, W, (int64_t)i);
-        counts[i] += counts[i] == 0; /* a window of padding alone: 0 / 1 */
-    }
-    s->rows->end(n, counts, y);
+    return (rows - 1) * (size_t)s->window.stride[H] + (size_t)evl_stencil_reach(&s->window, H);
 }
 
-static void pool_row(const running *r, size_t plane, position *at, size_t lane)
+enum { PADDED, PLANE, DOWN, PHASES, RESULT };
+
+static bool has_depth(const plan *s)
+{
+    return s->window.kernel[D] > 1;
+}
+
+/* Rows and widths of the parts of the scratch memory. */
+static EvalStatus lay_out(evl_prepare *p, plan *s)
+{
+    const evl_stencil *w = &s->window;
+    size_t span = (size_t)((w->out[W] - 1) * w->stride[W] + evl_stencil_reach(w, W)), total;
+    size_t stride = (size_t)w->stride[W], n_phases = stride > 1 ? least(stride, span) : 0;
+    s->phase_width = up_to((span - 1) / stride + 1, WIDTH);
+    s->width = stride > 1 ? up_to(span, WIDTH) : s->phase_width;
+    s->rows = (size_t)w->out[H];
+    while (s->rows > 1 && rows_in(s, s->rows) > STRIP / s->width)
+        s->rows = (s->rows + 1) / 2;
+    s->strips = ((size_t)w->out[H] - 1) / s->rows + 1;
+    size_t in = rows_in(s, s->rows) * s->width, slack = s->phase_width;
+    const size_t n[] = { in, has_depth(s) ? in : 0, s->rows * s->width + slack,
+                         n_phases * s->rows * s->phase_width + slack, s->rows * s->phase_width };
+    for (int i = 0; i < 5; i++) {
+        s->block[i] = s->lane_bytes;
+        s->lane_bytes += up_to(n[i] * s->size, EVL_ALIGNMENT);
+    }
+    if (in > p->ctx->limits->max_tensor_bytes ||
+        !evl_size_multiply(s->lane_bytes, evl_pool_threads(p->machine->pool), &total))
+        return evl_fail(p->ctx, EVAL_ERR_LIMIT, "the window is too large");
+    p->scratch_bytes = total;
+    return EVAL_OK;
+}
+
+/* The rows that are made once: a neutral one, and the windows' counts. */
+static EvalStatus make_rows(evl_prepare *p, plan *s)
+{
+    char *start = evl_arena_take_many(p->arena, s->width, s->size);
+    char *counts = evl_arena_take_many(p->arena, s->phase_width, s->size);
+    bool is_max = p->use.node->op == &evl_op_max_pool;
+    if (!start || !counts)
+        return evl_no_memory(p->ctx);
+    for (size_t i = 0; i < s->width; i++)
+        put_number(s, is_max ? -INFINITY : 0, start + i * s->size);
+    for (size_t i = 0; i < s->phase_width; i++) {
+        bool is_there = s->is_mean && i < (size_t)s->window.out[W];
+        put_number(s, is_there ? (double)cells(s, W, (int64_t)i) : 1, counts + i * s->size);
+    }
+    s->start = start;
+    s->counts = counts;
+    return EVAL_OK;
+}
+
+/* LpPool's p was a number in opset 1. */
+static EvalStatus read_p(evl_prepare *p, plan *s)
+{
+    const evl_loops *loops = evl_loops_of(p, 0);
+    s->p = (double)evl_node_int(p->use.node, "p", 2);
+    if (p->use.node->version < 2)
+        s->p = evl_node_number(p->use.node, "p", s->p);
+    s->magnitude = loops->unary[EVL_ABS];
+    if (!(s->p > 0))
+        return evl_fail(p->ctx, EVAL_ERR_FORMAT, "p is %g, it must be positive", s->p);
+    return EVAL_OK;
+}
+
+static EvalStatus prepare_window(evl_prepare *p, const evl_stencil *window)
+{
+    const evl_tensor *x = p->use.in[0];
+    const evl_op *op = p->use.node->op;
+    const evl_loops *loops = evl_loops_of(p, 0);
+    plan *s = evl_arena_take(p->arena, sizeof *s);
+    EvalStatus st = EVAL_OK;
+    if (!s)
+        return evl_no_memory(p->ctx);
+    *s = (plan){ .window = *window, .type = x->type, .size = evl_type_size(x->type) };
+    s->join = loops->binary[op == &evl_op_max_pool ? EVL_MAX : EVL_ADD];
+    s->multiply = loops->binary[EVL_MUL];
+    s->divide = loops->binary[EVL_DIV];
+    s->power = loops->binary[EVL_POW];
+    s->is_mean = op == &evl_op_average_pool;
+    s->counts_padding = evl_node_int(p->use.node, "count_include_pad", 0) != 0;
+    p->state = s;
+    if (!s->join)
+        return evl_fail(p->ctx, EVAL_ERR_TYPE, "does not take elements of type %s",
+                        evl_type_name(x->type));
+    size_t n_planes = (size_t)x->shape.dim[0] * (size_t)x->shape.dim[1];
+    if (n_planes == 0 || evl_stencil_out(window) == 0)
+        return EVAL_OK;
+    if (op == &op_lp_pool || op == &op_global_lp_pool)
+        st = read_p(p, s);
+    if (st != EVAL_OK || (st = lay_out(p, s)) != EVAL_OK)
+        return st;
+    s->n_units = n_planes * (size_t)window->out[D] * s->strips;
+    s->units_each = TILE_WORK / (s->rows * s->width * (size_t)window->kernel[D]) + 1;
+    return make_rows(p, s);
+}
+
+static EvalStatus prepare(evl_prepare *p)
+{
+    bool is_ceil = evl_node_int(p->use.node, "ceil_mode", 0) != 0;
+    evl_stencil window;
+    EvalStatus st = evl_stencil_of(p->ctx, &p->use, &p->use.in[0]->shape, NULL,
+                                   is_ceil ? EVL_STENCIL_CEIL : EVL_STENCIL_FLOOR, &window);
+    if (st != EVAL_OK)
+        return st;
+    if (p->n_out > 1 && p->out[1])
+        return evl_pool_index_prepare(p, &window);
+    return prepare_window(p, &window);
+}
+
+typedef struct running {
+    const plan *s;
+    const char *x;
+    char *y, *scratch;
+} running;
+
+/* The rows from `row` on (perhaps padding) of one plane of the input, padded, to `to`; its
+** elements as LpPool adds them. */
+static void copy_in(const plan *s, const char *x, int64_t row, size_t n, char *to)
+{
+    const evl_stencil *w = &s->window;
+    size_t begin = least((size_t)w->begin[W], s->width);
+    size_t columns = least((size_t)w->in[W], s->width - begin);
+    for (size_t i = 0; i < n; i++) {
+        char *line = to + i * s->width * s->size;
+        int64_t from = row + (int64_t)i;
+        bool is_inside = from >= 0 && from < w->in[H];
+        memcpy(line, s->start, begin * s->size);
+        memcpy(line + begin * s->size,
+               is_inside ? x + (size_t)(from * w->in[W]) * s->size : s->start, columns * s->size);
+        memcpy(line + (begin + columns) * s->size, s->start,
+               (s->width - begin - columns) * s->size);
+    }
+    if (!s->magnitude)
+        return;
+    n *= s->width;
+    if (s->p == 2)
+        s->multiply(n, to, 1, to, 1, to);
+    else
+        s->magnitude(n, to, to, NULL);
+    if (s->p != 1 && s->p != 2) {
+        char power[sizeof(double)];
+        put_number(s, s->p, power);
+        s->power(n, to, 1, power, 0, to);
+    }
+}
+
+/* The planes of the input that one plane of the output reaches over, joined. */
+static void gather(const running *r, size_t plane, int64_t depth, int64_t row, size_t n,
+                   char *scratch)
 {
     const plan *s = r->s;
     const evl_stencil *w = &s->window;
-    size_t row = ((size_t)at->out[D] * (size_t)w->out[H] + (size_t)at->out[H]) * (size_t)w->out[W];
-    row += plane * evl_stencil_out(w);
-    char *y = r->y + row * s->size;
-    int64_t *index = r->index ? r->index + row : NULL;
-    s->rows->start((size_t)w->out[W], y);
-    for (int64_t i = 0; index && i < w->out[W]; i++)
-        index[i] = -1;
-    for (at->kernel[D] = 0; at->kernel[D] < w->kernel[D]; at->kernel[D]++)
-        for (at->kernel[H] = 0; at->kernel[H] < w->kernel[H]; at->kernel[H]++)
-            for (at->kernel[W] = 0; at->kernel[W] < w->kernel[W]; at->kernel[W]++)
-                if (is_row_inside(w, at))
-                    take(r, plane, at, y, index);
-    if (s->rows->end)
-        end_row(r, at, y, lane);
+    bool is_first = true;
+    char *to = scratch + s->block[PADDED], *next = scratch + s->block[PLANE];
+    for (int64_t k = 0; k < w->kernel[D]; k++) {
+        int64_t d = depth * w->stride[D] - w->begin[D] + k * w->dilation[D];
+        if (d < 0 || d >= w->in[D])
+            continue;
+        size_t at = (plane * (size_t)w->in[D] + (size_t)d) * (size_t)(w->in[H] * w->in[W]);
+        copy_in(s, r->x + at * s->size, row, n, is_first ? to : next);
+        if (!is_first)
+            s->join(n * s->width, to, 1, next, 1, to);
+        is_first = false;
+    }
+    for (size_t i = 0; is_first && i < n; i++) /* padding alone */
+        memcpy(to + i * s->width * s->size, s->start, s->width * s->size);
+}
+
+/* y = x[0] joined to x[step] joined to x[2 step] .., n elements each. */
+static void join_steps(const plan *s, size_t n, const char *x, size_t step, size_t times, char *y)
+{
+    if (times == 1)
+        memcpy(y, x, n * s->size);
+    for (size_t k = 1; k < times; k++)
+        s->join(n, k == 1 ? x : y, 1, x + k * step * s->size, 1, y);
+}
+
+static void join_down(const plan *s, size_t rows, const char *from, char *to)
+{
+    const evl_stencil *w = &s->window;
+    size_t step = (size_t)w->dilation[H] * s->width, stride = (size_t)w->stride[H];
+    size_t kernel = (size_t)w->kernel[H], line = s->width * s->size;
+    if (stride == 1)
+        join_steps(s, rows * s->width, from, step, kernel, to);
+    for (size_t i = 0; stride > 1 && i < rows; i++)
+        join_steps(s, s->width, from + i * stride * line, step, kernel, to + i * line);
+}
+
+/* Only `size` and `stride` differ: each memcpy becomes a load and a store, or, where both
+** are constants, a part of a vector's. */
+static inline void take_every(size_t size, size_t n, const char *from, size_t stride, char *to)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + i * size, from + i * stride * size, size);
+}
+
+/* Every stride-th column from each of the first ones on. */
+static void split(const plan *s, size_t rows, const char *from, char *to)
+{
+    size_t stride = (size_t)s->window.stride[W];
+    for (size_t phase = 0; phase < stride && phase < s->width; phase++)
+        for (size_t i = 0; i < rows; i++, to += s->phase_width * s->size) {
+            const char *x = from + (i * s->width + phase) * s->size;
+            size_t n = least((s->width - phase - 1) / stride + 1, s->phase_width);
+            if (s->size == 4 && stride == 2)
+                take_every(4, n, x, 2, to);
+            else if (s->size == 4)
+                take_every(4, n, x, stride, to);
+            else if (s->size == 8)
+                take_every(8, n, x, stride, to);
+            else
+                take_every(s->size, n, x, stride, to);
+        }
+}
+
+static void join_sideways(const plan *s, size_t rows, const char *from, char *to)
+{
+    const evl_stencil *w = &s->window;
+    size_t n = rows * s->phase_width, stride = (size_t)w->stride[W];
+    const char *first = NULL;
+    for (int64_t k = 0; k < w->kernel[W]; k++) {
+        size_t column = (size_t)(k * w->dilation[W]);
+        const char *x = from + (column % stride * n + column / stride) * s->size;
+        if (first)
+            s->join(n, k == 1 ? first : to, 1, x, 1, to);
+        else if (w->kernel[W] == 1)
+            memcpy(to, x, n * s->size);
+        first = x;
+    }
+}
+
+/* Sums to means or roots: rows of the output from `row` on. */
+static void finish(const plan *s, size_t rows, int64_t depth, int64_t row, char *y, char *scratch)
+{
+    size_t n = s->phase_width;
+    char number[sizeof(double)];
+    int64_t before = 0;
+    if (s->magnitude && s->p != 1) {
+        put_number(s, 1 / s->p, number);
+        s->power(rows * n, y, 1, number, 0, y);
+    }
+    for (size_t i = 0; s->is_mean && i < rows; i++) {
+        int64_t count = cells(s, D, depth) * cells(s, H, row + (int64_t)i);
+        if (count != before) {
+            put_number(s, (double)count, number);
+            s->multiply(n, s->counts, 1, number, 0, scratch);
+            before = count;
+        }
+        s->divide(n, y + i * n * s->size, 1, scratch, 1, y + i * n * s->size);
+    }
+}
+
+static void pool_strip(const running *r, size_t unit, char *scratch)
+{
+    const plan *s = r->s;
+    const evl_stencil *w = &s->window;
+    size_t first = unit % s->strips * s->rows, rows = least(s->rows, (size_t)w->out[H] - first);
+    size_t plane = unit / s->strips / (size_t)w->out[D];
+    int64_t depth = (int64_t)(unit / s->strips % (size_t)w->out[D]);
+    char *down = scratch + s->block[DOWN], *result = scratch + s->block[RESULT];
+    char *across = w->stride[W] > 1 ? scratch + s->block[PHASES] : down;
+    char *y = r->y + ((unit / s->strips * (size_t)w->out[H]) + first) * (size_t)w->out[W] * s->size;
+    gather(r, plane, depth, (int64_t)first * w->stride[H] - w->begin[H], rows_in(s, rows), scratch);
+    join_down(s, rows, scratch + s->block[PADDED], down);
+    if (w->stride[W] > 1)
+        split(s, rows, down, across);
+    join_sideways(s, rows, across, result);
+    finish(s, rows, depth, (int64_t)first, result, scratch + s->block[PADDED]);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(y + i * (size_t)w->out[W] * s->size, result + i * s->phase_width * s->size,
+               (size_t)w->out[W] * s->size);
 }
 
 static void work(void *arg, size_t tile, size_t lane)
 {
     const running *r = arg;
     const plan *s = r->s;
-    position at;
-    for (size_t i = tile * s->planes_each; i < (tile + 1) * s->planes_each && i < s->n_planes; i++)
-        for (at.out[D] = 0; at.out[D] < s->window.out[D]; at.out[D]++)
-            for (at.out[H] = 0; at.out[H] < s->window.out[H]; at.out[H]++)
-                pool_row(r, i, &at, lane);
+    char *scratch = r->scratch + lane * s->lane_bytes;
+    /* what lies behind the last row is joined, too, and never seen */
+    memset(scratch, 0, s->lane_bytes);
+    for (size_t i = tile * s->units_each; i < (tile + 1) * s->units_each && i < s->n_units; i++)
+        pool_strip(r, i, scratch);
 }
 
 static EvalStatus run(const evl_call *call)
 {
     const plan *s = call->state;
-    running r = { .s = s, .x = call->in[0]->data, .y = call->out[0]->data, .counts = call->scratch };
-    if (call->n_out > 1 && call->out[1])
-        r.index = call->out[1]->data;
-    evl_parallel_for(call->machine->pool, (s->n_planes + s->planes_each - 1) / s->planes_each, work,
-                     &r);
+    running r = { s, call->in[0]->data, call->out[0]->data, call->scratch };
+    if (s->n_units)
+        evl_parallel_for(call->machine->pool, (s->n_units - 1) / s->units_each + 1, work, &r);
     return EVAL_OK;
 }
 
@@ -250,8 +404,9 @@ static EvalStatus prepare_global(evl_prepare *p)
     const evl_loops *loops = p->machine->loops[x->type];
     if (!g)
         return evl_no_memory(p->ctx);
-    g->loop = loops->reduce[p->use.node->op == &evl_op_global_max_pool ? EVL_REDUCE_MAX
-                                                                       : EVL_REDUCE_MEAN];
+    g->loop =
+        loops
+            ->reduce[p->use.node->op == &evl_op_global_max_pool ? EVL_REDUCE_MAX : EVL_REDUCE_MEAN];
     g->n_planes = evl_shape_count_part(&x->shape, 0, 2);
     g->plane = evl_shape_count_part(&x->shape, 2, x->shape.rank);
     g->planes_each = g->plane < TILE_WORK ? TILE_WORK / (g->plane + 1) + 1 : 1;
@@ -280,22 +435,69 @@ static EvalStatus run_global(const evl_call *call)
     return EVAL_OK;
 }
 
+/* GlobalLpPool is one window over everything. */
+static EvalStatus prepare_global_lp(evl_prepare *p)
+{
+    const evl_shape *x = &p->use.in[0]->shape;
+    evl_stencil w = { .n = EVL_STENCIL_DIMS };
+    for (int d = 0; d < EVL_STENCIL_DIMS; d++)
+        w.in[d] = w.kernel[d] = w.stride[d] = w.dilation[d] = w.out[d] = 1;
+    w.in[H] = w.kernel[H] = (int64_t)evl_shape_count_part(x, 2, x->rank - 1);
+    w.in[W] = w.kernel[W] = x->dim[x->rank - 1];
+    return prepare_window(p, &w);
+}
+
+static const evl_impl global_lp_impl = { prepare_global_lp, run };
 static const evl_impl window_impl = { prepare, run }, global_impl = { prepare_global, run_global };
 
-const evl_op evl_op_max_pool = { .name = "MaxPool", .min_inputs = 1, .max_inputs = 1,
-                                 .min_outputs = 1, .max_outputs = 2, .infer = infer,
+const evl_op evl_op_max_pool = { .name = "MaxPool",
+                                 .min_inputs = 1,
+                                 .max_inputs = 1,
+                                 .min_outputs = 1,
+                                 .max_outputs = 2,
+                                 .infer = infer,
                                  .any = &window_impl };
-const evl_op evl_op_average_pool = { .name = "AveragePool", .min_inputs = 1, .max_inputs = 1,
-                                     .min_outputs = 1, .max_outputs = 1, .infer = infer,
+const evl_op evl_op_average_pool = { .name = "AveragePool",
+                                     .min_inputs = 1,
+                                     .max_inputs = 1,
+                                     .min_outputs = 1,
+                                     .max_outputs = 1,
+                                     .infer = infer,
                                      .real = { &window_impl, &window_impl } };
-const evl_op evl_op_global_average_pool = { .name = "GlobalAveragePool", .min_inputs = 1,
-                                            .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,
+const evl_op evl_op_global_average_pool = { .name = "GlobalAveragePool",
+                                            .min_inputs = 1,
+                                            .max_inputs = 1,
+                                            .min_outputs = 1,
+                                            .max_outputs = 1,
                                             .infer = infer_global,
                                             .real = { &global_impl, &global_impl } };
-const evl_op evl_op_global_max_pool = { .name = "GlobalMaxPool", .min_inputs = 1, .max_inputs = 1,
-                                        .min_outputs = 1, .max_outputs = 1,
+const evl_op evl_op_global_max_pool = { .name = "GlobalMaxPool",
+                                        .min_inputs = 1,
+                                        .max_inputs = 1,
+                                        .min_outputs = 1,
+                                        .max_outputs = 1,
                                         .infer = infer_global,
                                         .real = { &global_impl, &global_impl } };
 
-const evl_op *const evl_ops_pool[] = { &evl_op_max_pool, &evl_op_average_pool,
-                                       &evl_op_global_average_pool, &evl_op_global_max_pool, NULL };
+static const evl_op op_lp_pool = { .name = "LpPool",
+                                   .min_inputs = 1,
+                                   .max_inputs = 1,
+                                   .min_outputs = 1,
+                                   .max_outputs = 1,
+                                   .infer = infer,
+                                   .real = { &window_impl, &window_impl } };
+static const evl_op op_global_lp_pool = { .name = "GlobalLpPool",
+                                          .min_inputs = 1,
+                                          .max_inputs = 1,
+                                          .min_outputs = 1,
+                                          .max_outputs = 1,
+                                          .infer = infer_global,
+                                          .real = { &global_lp_impl, &global_lp_impl } };
+
+const evl_op *const evl_ops_pool[] = { &evl_op_max_pool,
+                                       &evl_op_average_pool,
+                                       &evl_op_global_average_pool,
+                                       &evl_op_global_max_pool,
+                                       &op_lp_pool,
+                                       &op_global_lp_pool,
+                                       NULL };

@@ -1,24 +1,11 @@
-/* Maxima of integers: ONNX offers MaxPool for int8 and uint8. */
+/* Maxima of integers and where they are: ONNX offers MaxPool for int8 and uint8. */
 #include "elem.h"
 #include "ops/pool.h"
 
-static void start(size_t n, void *to)
-{
-    elem *y = to;
-    for (size_t i = 0; i < n; i++)
-        y[i] = ELEM_MIN;
-}
+extern evl_pool_take ELEM(evl_pool_take_max);
 
-static void take(size_t n, const void *from, size_t stride, void *to)
-{
-    const elem *x = from;
-    elem *y = to;
-    for (size_t i = 0; i < n; i++)
-        y[i] = x[i * stride] > y[i] ? x[i * stride] : y[i];
-}
-
-static void take_at(size_t n, const void *from, size_t stride, void *to, int64_t at, int64_t step,
-                    int64_t *index)
+void ELEM(evl_pool_take_max)(size_t n, const void *from, size_t stride, void *to, int64_t at,
+                             int64_t step, int64_t *index)
 {
     const elem *x = from;
     elem *y = to;
@@ -28,6 +15,3 @@ static void take_at(size_t n, const void *from, size_t stride, void *to, int64_t
             index[i] = at + (int64_t)i * step;
         }
 }
-
-extern const evl_pool_rows ELEM(evl_pool_max);
-const evl_pool_rows ELEM(evl_pool_max) = { start, take, take_at, NULL };
