@@ -30,7 +30,7 @@ static void arg_rows(evl_axis_lines at, const item *x, ptrdiff_t step, item flip
 #pragma omp simd
         for (size_t j = 0; j < at.inner; j++) {
             item v = item_flip(row[j], flip);
-            bool is_better = (v > most[j]) | (item_is_nan(v) & !item_is_nan(most[j]));
+            bool is_better = v > most[j] || (item_is_nan(v) && !item_is_nan(most[j]));
             most[j] = is_better ? v : most[j];
             mark[j] = is_better ? number : mark[j];
         }

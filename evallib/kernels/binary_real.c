@@ -2,16 +2,11 @@
 #include "kernels/loops_set.h"
 #include "kernels/real_items.h"
 #include "kernels/compare.h"
-#include "kernels/functions.h"
+#include "kernels/power.h"
 
 static inline real divide(real a, real b)
 {
     return a / b;
-}
-
-static inline real power(real a, real b)
-{
-    return pow(a, b);
 }
 
 static inline real cube(real x, real unused)
@@ -62,10 +57,29 @@ static void cube_loop(size_t n, const void *a, size_t a_step, const void *b, siz
     zip(n, a, a_step, b, b_step, y, cube_loop, cube);
 }
 
-static void power_loop(size_t n, const void *a, size_t a_step, const void *b, size_t b_step,
-                       void *y)
+/* A step at a time over what stays in the first cache: in one go the steps of few elements
+** would fit a processor's window, and it would wait. */
+static void power_loop(size_t n, const void *left, size_t a_step, const void *right, size_t b_step,
+                       void *to)
 {
-    zip(n, a, a_step, b, b_step, y, power_loop, power);
+    const real *a = left, *b = right;
+    real *y = to, power[TILE], low[TILE];
+    if (!is_plain(n, a_step, b_step, sizeof *y)) {
+        zip_tiles(n, &(const zip_arrays){ a, b, a_step, b_step, to, sizeof *y, power_loop });
+        return;
+    }
+    for (size_t i = 0; i < n; i += TILE) {
+        size_t part = whole(n - i < TILE ? n - i : TILE, sizeof *y);
+#pragma omp simd
+        for (size_t j = 0; j < part; j++)
+            power[j] = log2_of(fabs(a[i + j]), &low[j]);
+#pragma omp simd
+        for (size_t j = 0; j < part; j++)
+            power[j] = power_of(b[i + j], power[j], low[j]);
+#pragma omp simd
+        for (size_t j = 0; j < part; j++)
+            y[i + j] = signed_power(a[i + j], b[i + j], power[j]);
+    }
 }
 
 /* Squares are most of what Pow is used for: one multiplication, and exact to the last bit. */

@@ -35,17 +35,23 @@ static inline real power_of_2(real shifted)
     return real_of((n + REAL_BIAS) << (REAL_DIGITS - 1));
 }
 
+/* c[0] + c[1] x + c[2] x^2 ..: even and odd powers side by side, as one chain of n steps
+** would keep a processor waiting. */
 static inline real horner(real x, const real *c, size_t n)
 {
-    real sum = c[n - 1];
-    for (size_t i = n - 1; i-- > 0;)
-        sum = sum * x + c[i];
-    return sum;
+    real square = x * x, sum[2] = { c[n - 1], c[n - 2] };
+    for (size_t i = n - 2; i-- > 0;)
+        sum[(n - 1 - i) % 2] = sum[(n - 1 - i) % 2] * square + c[i];
+    return n % 2 ? sum[0] + x * sum[1] : sum[1] + x * sum[0];
 }
 
 enum {
     N_EXP = sizeof TWIN(poly_exp) / sizeof(real),
     N_LOG = sizeof TWIN(poly_log) / sizeof(real),
+    N_POW = sizeof TWIN(poly_pow) / sizeof(real),
+    N_SIN = sizeof TWIN(poly_sin) / sizeof(real),
+    N_COS = sizeof TWIN(poly_cos) / sizeof(real),
+    N_TANH = sizeof TWIN(poly_tanh) / sizeof(real),
     N_ERF = sizeof TWIN(poly_erf) / sizeof(real),
     N_ERFC = sizeof TWIN(poly_erfc) / sizeof(real)
 };
@@ -60,15 +66,32 @@ static inline real exp_rest(real x, real *shifted)
     return rest + rest * rest * horner(rest, TWIN(poly_exp), N_EXP);
 }
 
+/* y 2^n for n in the low bits of `shifted`: in two steps, as 2^n alone may be infinite or
+** denormal where the product is not. */
+static inline real scaled(real y, real shifted)
+{
+    real half = (shifted - round_shift) * (real)0.5 + round_shift;
+    return y * power_of_2(half) * power_of_2(shifted - (half - round_shift));
+}
+
+static inline real exp_clipped(real x)
+{
+    x = x > TWIN(exp_most) ? TWIN(exp_most) : x;
+    return x < TWIN(exp_least) ? TWIN(exp_least) : x;
+}
+
 static inline real evl_exp(real x)
 {
-    real shifted, half;
-    x = x > TWIN(exp_most) ? TWIN(exp_most) : x;
-    x = x < TWIN(exp_least) ? TWIN(exp_least) : x;
-    real y = 1 + exp_rest(x, &shifted);
-    /* in two steps, as 2^n alone may be infinite or denormal where the product is not */
-    half = (shifted - round_shift) * (real)0.5 + round_shift;
-    return y * power_of_2(half) * power_of_2(shifted - (half - round_shift));
+    real shifted, y = 1 + exp_rest(exp_clipped(x), &shifted);
+    return scaled(y, shifted);
+}
+
+/* exp(x) in two parts, the second what the first lost. */
+static inline real exp_of(real x, real *lost)
+{
+    real shifted, rest = exp_rest(exp_clipped(x), &shifted), y = 1 + rest;
+    *lost = scaled(rest - (y - 1), shifted);
+    return scaled(y, shifted);
 }
 
 /* exp(x) - 1 for x up to 60. */
@@ -100,27 +123,26 @@ static inline real evl_log(real x)
     return x >= 0 ? y : (real)NAN;
 }
 
-/* log(1 + x), x >= 0. */
-static inline real evl_log1p(real x)
-{
-    real sum = 1 + x;
-    real lost = x - (sum - 1);
-    return evl_log(sum) + (sum > REAL_MAX ? 0 : lost / sum);
-}
-
+/* exp(2 a) + 1 has no digit to lose where a is not small. */
 static inline real evl_tanh(real x)
 {
-    real a = fabs(x) * 2;
-    real y = evl_expm1(a > 50 ? 50 : a);
-    y = y / (y + 2);
-    return x < 0 ? -y : x == 0 ? x : y;
+    real shifted, z = x * x, a = fabs(x);
+    real small = x + x * (z * horner(z, TWIN(poly_tanh), N_TANH));
+    real y = exp_rest(a > 20 ? 40 : 2 * a, &shifted);
+    y = y * power_of_2(shifted) + power_of_2(shifted);
+    real large = 1 - 2 / (y + 1);
+    large = x < 0 ? -large : large;
+    return x == 0 ? x : a < (real)0.55 ? small : large;
 }
 
+/* one / (1 + y), y = exp(-|x|), then what rounding y and 1 + y lost. */
 static inline real evl_sigmoid(real x)
 {
-    real y = evl_exp(x < 0 ? x : -x);
-    real one = x < 0 ? y : 1;
-    return one / (1 + y);
+    real low, y = exp_of(x < 0 ? x : -x, &low);
+    real sum = 1 + y, lost = (y - (sum - 1)) + low;
+    real result = (x < 0 ? y : 1) / sum;
+    real inverse = x < 0 ? 1 - result : result;
+    return result + ((x < 0 ? low : 0) - result * lost) * inverse;
 }
 
 static inline real evl_erf(real x)
@@ -133,10 +155,18 @@ static inline real evl_erf(real x)
     return a < 1 ? small : large;
 }
 
-/* log(1 + exp(x)), which never overflows on its way. */
-static inline real evl_softplus(real x)
+/* exp(-|x|) and what it lost: the first step of softplus. */
+static inline real softplus_begin(real x, real *low)
 {
-    real most = x < 0 ? 0 : x;
-    return most + evl_log1p(evl_exp(x < 0 ? x : -x));
+    return exp_of(x < 0 ? x : -x, low);
+}
+
+/* log(1 + exp(x)) = max(x, 0) + log(1 + y), which never overflows on its way. */
+static inline real softplus_end(real x, real y, real low)
+{
+    real sum = 1 + y, lost = ((y - (sum - 1)) + low) / sum;
+    real most = x < 0 ? 0 : x, log = evl_log(sum), both = most + log, back = both - most;
+    real rest = (most - (both - back)) + (log - back) + lost;
+    return both > REAL_MAX ? both : both + rest;
 }
 #endif

@@ -1,23 +1,55 @@
-/* Trigonometry and its inverses: the C library's functions, one number at a time. */
+/* Trigonometry and its inverses. Sine and cosine are the library's own where arguments are
+** not far from 0; the rest are the C library's functions, one number at a time. */
 #include "kernels/loops_set.h"
-#include "real.h"
+#include "kernels/real_items.h"
+#include "kernels/arrays.h"
+#include "kernels/circle.h"
+
+static bool is_near(size_t n, const real *x)
+{
+    real_bits n_far = 0;
+#pragma omp simd reduction(+ : n_far)
+    for (size_t i = 0; i < n; i++)
+        n_far += !(fabs(x[i]) < TWIN(sin_far));
+    return n_far == 0;
+}
 
 void SET(evl_sin_loop)(size_t n, const void *from, void *to, const evl_number *p)
 {
     const real *x = from;
     real *y = to;
-    (void)p;
-    for (size_t i = 0; i < n; i++)
-        y[i] = sin(x[i]);
+    n = whole(map_rest(n, from, to, sizeof *y, SET(evl_sin_loop), p), sizeof *y);
+    for (size_t end, i = 0; i < n; i = end) {
+        end = n - i < TILE ? n : i + TILE;
+        size_t part = whole(end - i, sizeof *y);
+        if (is_near(part, x + i)) {
+#pragma omp simd
+            for (size_t j = i; j < i + part; j++)
+                y[j] = near_sin(x[j]);
+            continue;
+        }
+        for (size_t j = i; j < end; j++)
+            y[j] = fabs(x[j]) < TWIN(sin_far) ? near_sin(x[j]) : sin(x[j]);
+    }
 }
 
 void SET(evl_cos_loop)(size_t n, const void *from, void *to, const evl_number *p)
 {
     const real *x = from;
     real *y = to;
-    (void)p;
-    for (size_t i = 0; i < n; i++)
-        y[i] = cos(x[i]);
+    n = whole(map_rest(n, from, to, sizeof *y, SET(evl_cos_loop), p), sizeof *y);
+    for (size_t end, i = 0; i < n; i = end) {
+        end = n - i < TILE ? n : i + TILE;
+        size_t part = whole(end - i, sizeof *y);
+        if (is_near(part, x + i)) {
+#pragma omp simd
+            for (size_t j = i; j < i + part; j++)
+                y[j] = near_cos(x[j]);
+            continue;
+        }
+        for (size_t j = i; j < end; j++)
+            y[j] = fabs(x[j]) < TWIN(sin_far) ? near_cos(x[j]) : cos(x[j]);
+    }
 }
 
 void SET(evl_tan_loop)(size_t n, const void *from, void *to, const evl_number *p)

@@ -123,10 +123,22 @@ static void tanh_loop(size_t n, const void *x, void *y, const evl_number *p)
     map(n, x, y, tanh_loop, evl_tanh);
 }
 
-static void softplus_loop(size_t n, const void *x, void *y, const evl_number *p)
+/* In two steps over what stays in the first cache: in one, those of few elements would fit
+** a processor's window, and it would wait. */
+static void softplus_loop(size_t n, const void *from, void *to, const evl_number *p)
 {
-    (void)p;
-    map(n, x, y, softplus_loop, evl_softplus);
+    const real *x = from;
+    real *y = to, power[TILE], low[TILE];
+    n = map_rest(n, from, to, sizeof *y, softplus_loop, p);
+    for (size_t i = 0; i < n; i += TILE) {
+        size_t part = whole(n - i < TILE ? n - i : TILE, sizeof *y);
+#pragma omp simd
+        for (size_t j = 0; j < part; j++)
+            power[j] = softplus_begin(x[i + j], &low[j]);
+#pragma omp simd
+        for (size_t j = 0; j < part; j++)
+            y[i + j] = softplus_end(x[i + j], power[j], low[j]);
+    }
 }
 
 static void relu_loop(size_t n, const void *x, void *y, const evl_number *p)
