@@ -6,6 +6,8 @@ static const struct {
     evl_pass *run;
 } passes[] = {
     { "fold", evl_pass_fold },
+    { "fuse_gelu", evl_pass_fuse_gelu },
+    { "dead", evl_pass_dead }, /* what was folded or fused reads nothing any more */
     { "fuse_product", evl_pass_fuse_product },
     { "dead", evl_pass_dead },
     { "block", evl_pass_block },

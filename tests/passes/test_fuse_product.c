@@ -119,6 +119,41 @@ static void attention_values(network *n)
     node(n, &evl_op_tanh, y, NULL, NULL, NULL, 0);
 }
 
+/* Gelu as exporters write it: the half is the last factor, or stands before x or the bell. */
+static void gelu_layer(network *n, int half)
+{
+    const int64_t x[] = { 5, 9 }, w[] = { 9, 21 }, b[] = { 21 };
+    const evl_op *mul = &evl_op_mul;
+    evl_value *y = node(n, &evl_op_matmul, input(n, 2, x), constant(n, 2, w), NULL, NULL, 0);
+    y = node(n, &evl_op_add, y, constant(n, 1, b), NULL, NULL, 0);
+    evl_value *bell = half ? node(n, &evl_op_div, y, number(n, sqrt(2)), NULL, NULL, 0)
+                           : node(n, mul, number(n, sqrt(0.5)), y, NULL, NULL, 0);
+    bell = node(n, &evl_op_erf, bell, NULL, NULL, NULL, 0);
+    bell = node(n, &evl_op_add, bell, number(n, 1), NULL, NULL, 0);
+    if (half == 1)
+        y = node(n, mul, y, number(n, 0.5), NULL, NULL, 0);
+    if (half == 2)
+        bell = node(n, mul, number(n, 0.5), bell, NULL, NULL, 0);
+    y = node(n, mul, bell, y, NULL, NULL, 0);
+    if (half == 0)
+        node(n, mul, y, number(n, 0.5), NULL, NULL, 0);
+}
+
+static void gelu_halved(network *n)
+{
+    gelu_layer(n, 0);
+}
+
+static void gelu_of_half_x(network *n)
+{
+    gelu_layer(n, 1);
+}
+
+static void gelu_of_half_the_bell(network *n)
+{
+    gelu_layer(n, 2);
+}
+
 /* What two nodes use stays a value of its own. */
 static void shared_product(network *n)
 {
@@ -201,7 +236,9 @@ static void a_fused_network_gives_what_its_nodes_give(void **state)
 {
     (void)state;
     static void (*const networks[])(network *) = { dense_layer, scaled_layer, residual_layer,
-                                                   attention_scores, attention_values };
+                                                   attention_scores, attention_values,
+                                                   gelu_halved,      gelu_of_half_x,
+                                                   gelu_of_half_the_bell };
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++)
         for (int way = 0; way < 4; way++)
             check(networks[i], way & 1 ? EVL_DOUBLE : EVL_FLOAT, way & 2 ? 3 : 1, 1);
