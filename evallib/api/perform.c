@@ -43,8 +43,10 @@ static EvalStatus get_plan_with(running *r, evl_value **given, evl_tensor *given
     evl_job *job = r->job;
     for (size_t i = 0; i < job->n_feeds; i++) {
         given[i] = job->feeds[i].value;
-        given_t[i] = (evl_tensor){ .type = planned_type(job->model, &job->feeds[i]),
-                                   .shape = job->feeds[i].shape };
+        given_t[i].type = planned_type(job->model, &job->feeds[i]);
+        given_t[i].life = EVL_LIFE_RUN;
+        given_t[i].shape = job->feeds[i].shape;
+        given_t[i].data = NULL;
     }
     for (size_t i = 0; i < job->n_fetches; i++)
         asked[i] = job->fetches[i].value;

@@ -127,8 +127,12 @@ static EvalStatus take_input(evl_context *ctx, call *c, const EvalTensor *in, si
         st = take_shape(ctx, c, &in[i], f);
     if (st != EVAL_OK)
         return st;
-    evl_shape whole = evl_shape_of((size_t)in[i].rank, in[i].dims);
-    st = check_bytes(ctx, &in[i], &whole);
+    if (f->value->has_frames) {
+        evl_shape whole = evl_shape_of((size_t)in[i].rank, in[i].dims);
+        st = check_bytes(ctx, &in[i], &whole);
+    } else {
+        st = check_bytes(ctx, &in[i], &f->shape);
+    }
     f->type = in[i].type;
     f->data = in[i].data;
     return st;
@@ -137,7 +141,11 @@ static EvalStatus take_input(evl_context *ctx, call *c, const EvalTensor *in, si
 static EvalStatus take_output(evl_context *ctx, call *c, const EvalTensor *out, size_t i)
 {
     evl_fetch *f = &c->job.fetches[i];
-    *f = (evl_fetch){ .type = out[i].type, .data = out[i].data, .bytes = out[i].bytes };
+    f->type = out[i].type;
+    f->any_to_float = f->is_made = f->is_kept = false;
+    f->shape.rank = EVL_UNKNOWN_RANK;
+    f->data = out[i].data;
+    f->bytes = out[i].bytes;
     return evl_find_value(ctx, c->job.model->graph, out[i].name, &f->value);
 }
 
@@ -149,11 +157,12 @@ static void tell(const call *c, const evl_fetch *f, EvalTensor *t)
         return;
     t->type = f->type;
     t->rank = f->shape.rank + extra;
-    memset(t->dims, 0, sizeof t->dims);
-    for (int32_t i = 0; i < f->shape.rank; i++)
-        t->dims[i + extra] = f->shape.dim[i];
     if (extra)
         t->dims[0] = (int64_t)c->n_sequences;
+    for (int32_t i = extra; i < t->rank; i++)
+        t->dims[i] = f->shape.dim[i - extra];
+    for (int32_t i = t->rank; i < EVAL_MAX_RANK; i++)
+        t->dims[i] = 0;
     t->bytes = f->bytes * (extra ? c->n_sequences : 1);
     t->data = f->data;
 }

@@ -14,9 +14,12 @@ evl_shape evl_shape_scalar(void)
 
 evl_shape evl_shape_of(size_t rank, const int64_t *dims)
 {
-    evl_shape shape = { .rank = (int32_t)rank };
+    evl_shape shape; /* not zeroed as a whole: every call of a network makes some */
+    shape.rank = (int32_t)rank;
     for (size_t i = 0; i < rank; i++)
         shape.dim[i] = dims[i];
+    for (size_t i = rank; i < EVAL_MAX_RANK; i++)
+        shape.dim[i] = 0;
     return shape;
 }
 
