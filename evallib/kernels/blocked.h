@@ -16,7 +16,7 @@
 typedef struct evl_blocked_sums {
     size_t n;
     const size_t *places;   /* n offsets into x */
-    size_t n_taps, run;     /* behind each tap lie `run` channels: lanes, or 1 */
+    size_t n_taps, run;     /* behind each tap lie `run` numbers: channels, or a kernel's row */
     const size_t *taps;     /* n_taps offsets */
     const real *x;
     const real *weights;    /* [tap][run][2 * lanes] */
@@ -25,7 +25,8 @@ typedef struct evl_blocked_sums {
     size_t y_block;
     const real *bias;       /* 2 * lanes; NULL: 0 */
     const real *residual;   /* as y; NULL: 0 */
-    real least, most;       /* what y is clipped to */
+    bool clips;             /* y to least .. most */
+    real least, most;
 } evl_blocked_sums;
 
 /* n outputs of one block, channel by channel: what a window holds, weighted or not. */
@@ -37,6 +38,7 @@ typedef struct evl_blocked_window {
     const real *weights;    /* [tap][lanes]; not of max and sum */
     const real *bias;       /* lanes; not of max */
     real *y;                /* [n][lanes] */
+    bool clips;             /* y to least .. most */
     real least, most;
 } evl_blocked_window;
 
@@ -53,13 +55,14 @@ typedef struct evl_winograd {
 /* One block of channels of the output: where it is, and what is added. */
 typedef struct evl_winograd_output {
     const real *bias, *residual; /* lanes; as y; NULL: 0 */
+    bool clips;
     real least, most;
     real *y;
 } evl_winograd_output;
 
 typedef struct evl_winograd_kernels {
-    /* 3 x 3 weights, times `factor`, to (m + 2)^2, `step` apart. */
-    void (*weights)(size_t m, const real *w, real factor, real *u, size_t step);
+    /* 3 x 3 weights of 2 * lanes channels, w[position][channel], to (m + 2)^2, `step` apart. */
+    void (*weights)(size_t m, const real *w, real *u, size_t step);
     /* Tiles from .. from+n-1 of one block of channels: element e of tile i is the vector at
        v + e * step + i * lanes. */
     void (*input)(const evl_winograd *, size_t from, size_t n, const real *x, real *v, size_t step);
@@ -69,6 +72,7 @@ typedef struct evl_winograd_kernels {
 
 typedef struct evl_blocked_kernels {
     size_t lanes;
+    size_t rows; /* of outputs in a tile: work is best cut at multiples */
     const evl_winograd_kernels *winograd;
     void (*sums)(const evl_blocked_sums *);
     void (*depthwise)(const evl_blocked_window *);

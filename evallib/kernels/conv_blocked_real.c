@@ -10,7 +10,10 @@
 enum {
     ROWS = VECTOR_ROWS,
     COLUMNS = 2 * LANES,
-    BLOCK_K = 384 /* weights of a block fill most of the first cache */
+    BLOCK_K = 384,     /* weights of a block fill most of the first cache */
+    LINE = 64,         /* bytes of a line of the cache */
+    A_LINE = VECTOR_BYTES < LINE ? LINE / VECTOR_BYTES : 1, /* places beside each other in it */
+    TAPS_AHEAD = 2     /* whose lines are asked for: planes lie on pages of their own */
 };
 
 /* Some taps of a call, and what their sums start from. */
@@ -20,26 +23,63 @@ typedef struct part {
     size_t n_taps;
     const real *weights;
     bool is_first, is_last;
+    size_t lines; /* that each tap brings of the weights after these */
 } part;
 
-static inline __attribute__((always_inline)) void tile(const part *p, size_t at, size_t rows,
-                                                       size_t n_blocks, real *sums)
+/* What the sums of block b begin with: the bias, or what the taps before left. */
+static inline vec start(const part *p, size_t b, size_t i)
+{
+    const evl_blocked_sums *s = p->s;
+    vec zero = { 0 };
+    if (!p->is_first)
+        return vec_load(s->y + b * s->y_block + i * LANES);
+    return s->bias ? vec_load(s->bias + b * LANES) : zero;
+}
+
+static inline void store(const part *p, size_t b, size_t i, vec sum)
+{
+    const evl_blocked_sums *s = p->s;
+    size_t at = b * s->y_block + i * LANES;
+    if (p->is_last && s->residual)
+        sum += vec_load(s->residual + at);
+    if (p->is_last && s->clips)
+        sum = vec_clip(sum, s->least, s->most);
+    vec_store(s->y + at, sum);
+}
+
+/* Weights used next: their first reader would wait for memory. */
+static inline const char *bring(const char *ahead, size_t lines)
+{
+    for (size_t i = 0; i < lines; i++, ahead += LINE)
+        __builtin_prefetch(ahead, 0, 2);
+    return ahead;
+}
+
+/* Tile number `index` of `rows` outputs from `at` on. */
+static inline __attribute__((always_inline)) void tile(const part *p, size_t index, size_t at,
+                                                       size_t rows, size_t n_blocks)
 {
     const evl_blocked_sums *s = p->s;
     const real *w = p->weights, *x[ROWS];
+    const size_t bytes = p->n_taps * s->run * COLUMNS * sizeof(real), done = index * p->n_taps * p->lines * LINE;
+    const size_t lines = done < bytes ? p->lines : 0;
+    const char *ahead = (const char *)w + bytes + done;
     vec left[ROWS] = { 0 }, right[ROWS] = { 0 };
 #pragma GCC unroll 16
     for (size_t i = 0; i < ROWS; i++)
         if (i < rows) {
             x[i] = s->x + s->places[at + i];
-            if (!p->is_first) {
-                left[i] = vec_load(s->y + (at + i) * LANES);
-                if (n_blocks > 1)
-                    right[i] = vec_load(s->y + s->y_block + (at + i) * LANES);
-            }
+            left[i] = start(p, 0, at + i);
+            if (n_blocks > 1)
+                right[i] = start(p, 1, at + i);
         }
     for (size_t t = 0; t < p->n_taps; t++) {
         size_t k = p->taps[t];
+        ahead = bring(ahead, lines);
+        if (t + TAPS_AHEAD < p->n_taps)
+#pragma GCC unroll 16
+            for (size_t i = 0; i < rows; i += A_LINE)
+                __builtin_prefetch(x[i] + p->taps[t + TAPS_AHEAD], 0, 3);
         for (size_t end = k + s->run; k < end; k++, w += COLUMNS) {
             vec w0 = vec_load(w), w1 = vec_load(w + LANES);
 #pragma GCC unroll 16
@@ -53,9 +93,9 @@ static inline __attribute__((always_inline)) void tile(const part *p, size_t at,
     }
 #pragma GCC unroll 16
     for (size_t i = 0; i < rows; i++) {
-        vec_store(sums + i * LANES, left[i]);
+        store(p, 0, at + i, left[i]);
         if (n_blocks > 1)
-            vec_store(sums + (ROWS + i) * LANES, right[i]);
+            store(p, 1, at + i, right[i]);
     }
 }
 
@@ -71,86 +111,51 @@ enum {
     R12 = ROWS < 12 ? 1 : 12
 };
 
-static void two_blocks(const part *p, size_t at, size_t rows, real *sums)
+static void two_blocks(const part *p, size_t index, size_t at, size_t rows)
 {
     switch (rows) {
-    case 1: tile(p, at, 1, 2, sums); return;
-    case 2: tile(p, at, 2, 2, sums); return;
-    case 3: tile(p, at, 3, 2, sums); return;
-    case 4: tile(p, at, 4, 2, sums); return;
-    case 5: tile(p, at, R5, 2, sums); return;
-    case 6: tile(p, at, R6, 2, sums); return;
-    case 7: tile(p, at, R7, 2, sums); return;
-    case 8: tile(p, at, R8, 2, sums); return;
-    case 9: tile(p, at, R9, 2, sums); return;
-    case 10: tile(p, at, R10, 2, sums); return;
-    case 11: tile(p, at, R11, 2, sums); return;
-    default: tile(p, at, R12, 2, sums); return;
+    case 1: tile(p, index, at, 1, 2); return;
+    case 2: tile(p, index, at, 2, 2); return;
+    case 3: tile(p, index, at, 3, 2); return;
+    case 4: tile(p, index, at, 4, 2); return;
+    case 5: tile(p, index, at, R5, 2); return;
+    case 6: tile(p, index, at, R6, 2); return;
+    case 7: tile(p, index, at, R7, 2); return;
+    case 8: tile(p, index, at, R8, 2); return;
+    case 9: tile(p, index, at, R9, 2); return;
+    case 10: tile(p, index, at, R10, 2); return;
+    case 11: tile(p, index, at, R11, 2); return;
+    default: tile(p, index, at, R12, 2); return;
     }
 }
 
-static void one_block(const part *p, size_t at, size_t rows, real *sums)
+static void one_block(const part *p, size_t index, size_t at, size_t rows)
 {
     switch (rows) {
-    case 1: tile(p, at, 1, 1, sums); return;
-    case 2: tile(p, at, 2, 1, sums); return;
-    case 3: tile(p, at, 3, 1, sums); return;
-    case 4: tile(p, at, 4, 1, sums); return;
-    case 5: tile(p, at, R5, 1, sums); return;
-    case 6: tile(p, at, R6, 1, sums); return;
-    case 7: tile(p, at, R7, 1, sums); return;
-    case 8: tile(p, at, R8, 1, sums); return;
-    case 9: tile(p, at, R9, 1, sums); return;
-    case 10: tile(p, at, R10, 1, sums); return;
-    case 11: tile(p, at, R11, 1, sums); return;
-    default: tile(p, at, R12, 1, sums); return;
+    case 1: tile(p, index, at, 1, 1); return;
+    case 2: tile(p, index, at, 2, 1); return;
+    case 3: tile(p, index, at, 3, 1); return;
+    case 4: tile(p, index, at, 4, 1); return;
+    case 5: tile(p, index, at, R5, 1); return;
+    case 6: tile(p, index, at, R6, 1); return;
+    case 7: tile(p, index, at, R7, 1); return;
+    case 8: tile(p, index, at, R8, 1); return;
+    case 9: tile(p, index, at, R9, 1); return;
+    case 10: tile(p, index, at, R10, 1); return;
+    case 11: tile(p, index, at, R11, 1); return;
+    default: tile(p, index, at, R12, 1); return;
     }
 }
 
-static inline real clip(real x, real least, real most)
-{
-    x = x < least ? least : x; /* a NaN stays */
-    return x > most ? most : x;
-}
-
-/* The last touch of one block's rows, which lie side by side as in y. */
-static void finish(const evl_blocked_sums *s, size_t block, size_t at, size_t rows, real *sums)
-{
-    const real least = s->least, most = s->most;
-    size_t n = rows * LANES, to = block * s->y_block + at * LANES;
-    if (s->bias)
-        for (size_t i = 0; i < n; i += LANES)
-            vec_store(sums + i, vec_load(sums + i) + vec_load(s->bias + block * LANES));
-    if (s->residual)
-        for (size_t i = 0; i < n; i += LANES)
-            vec_store(sums + i, vec_load(sums + i) + vec_load(s->residual + to + i));
-    for (size_t i = 0; i < n; i++)
-        sums[i] = clip(sums[i], least, most);
-}
-
-static void store(const evl_blocked_sums *s, size_t block, size_t at, size_t rows, const real *sums)
-{
-    real *y = s->y + block * s->y_block + at * LANES;
-    for (size_t i = 0; i < rows * LANES; i += LANES)
-        vec_store(y + i, vec_load(sums + i));
-}
-
-static void part_sums(const part *p)
+static void part_sums(const part *p, size_t tiles)
 {
     const evl_blocked_sums *s = p->s;
-    real sums[2 * ROWS * LANES];
-    size_t tiles = (s->n + ROWS - 1) / ROWS;
     for (size_t t = 0, at = 0; t < tiles; t++) {
         size_t rows = (s->n - at + tiles - t - 1) / (tiles - t); /* even: 13 by 6 is 5, 4, 4 */
         if (s->n_blocks > 1)
-            two_blocks(p, at, rows, sums);
+            two_blocks(p, t, at, rows);
         else
-            one_block(p, at, rows, sums);
-        for (size_t b = 0; b < s->n_blocks; b++) {
-            if (p->is_last)
-                finish(s, b, at, rows, sums + b * ROWS * LANES);
-            store(s, b, at, rows, sums + b * ROWS * LANES);
-        }
+            one_block(p, t, at, rows);
         at += rows;
     }
 }
@@ -158,12 +163,13 @@ static void part_sums(const part *p)
 /* In blocks of taps, so that weights come from the first cache for all tiles but one. */
 static void sums(const evl_blocked_sums *s)
 {
-    size_t parts = (s->n_taps * s->run + BLOCK_K - 1) / BLOCK_K;
+    size_t parts = (s->n_taps * s->run + BLOCK_K - 1) / BLOCK_K, tiles = (s->n + ROWS - 1) / ROWS;
+    size_t bytes = s->run * COLUMNS * sizeof(real); /* of a tap's weights */
     for (size_t i = 0, at = 0; i < parts; i++) {
         size_t taps = (s->n_taps - at + parts - i - 1) / (parts - i);
         part p = { s, s->taps + at, taps, s->weights + at * s->run * COLUMNS, i == 0,
-                   i + 1 == parts };
-        part_sums(&p);
+                   i + 1 == parts, (bytes + LINE * tiles - 1) / (LINE * tiles) };
+        part_sums(&p, tiles);
         at += taps;
     }
 }
@@ -172,9 +178,7 @@ static void sums(const evl_blocked_sums *s)
 
 static inline vec vec_max(vec a, vec b) /* a NaN of either stays */
 {
-    for (size_t i = 0; i < LANES; i++)
-        a[i] = b[i] > a[i] || b[i] != b[i] ? b[i] : a[i];
-    return a;
+    return vec_select((b > a) | (b != b), b, a);
 }
 
 typedef enum window_kind { WEIGHTED, LARGEST, SUM } window_kind;
@@ -207,10 +211,7 @@ static inline __attribute__((always_inline)) void window_rows(const evl_blocked_
     real *y = s->y + at * LANES;
 #pragma GCC unroll 16
     for (size_t i = 0; i < rows; i++)
-        vec_store(y + i * LANES, sum[i]);
-    if (kind == WEIGHTED)
-        for (size_t i = 0; i < rows * LANES; i++)
-            y[i] = clip(y[i], s->least, s->most);
+        vec_store(y + i * LANES, s->clips ? vec_clip(sum[i], s->least, s->most) : sum[i]);
 }
 
 static inline __attribute__((always_inline)) void window(const evl_blocked_window *s,
@@ -256,6 +257,7 @@ static void unblock(size_t channels, size_t n, const real *x, real *y, size_t pl
 
 const evl_blocked_kernels SET(evl_blocked_kernels) = {
     .lanes = LANES,
+    .rows = ROWS,
     .winograd = &SET(evl_winograd_kernels),
     .sums = sums,
     .depthwise = depthwise,

@@ -15,11 +15,7 @@ static inline real evl_clip_one(const evl_activation *f, real x)
 
 static inline vec evl_clip_vector(const evl_activation *f, vec x)
 {
-    if (!f->clips)
-        return x;
-    vec least = vec_all(f->least), most = vec_all(f->most);
-    vec y = vec_select(x < least, least, x);
-    return vec_select(y > most, most, y);
+    return f->clips ? vec_clip(x, f->least, f->most) : x;
 }
 
 /* Elements (i, j), (i, j + 1) ... of what is added; NULL: nothing. */

@@ -44,4 +44,15 @@ static inline vec vec_select(vec_mask which, vec yes, vec no)
 {
     return (vec)((which & (vec_mask)yes) | (~which & (vec_mask)no));
 }
+
+/* Least where x is less, most where it is more; a NaN stays. Written so that compilers find
+** the processor's minimum and maximum. */
+static inline vec vec_clip(vec x, real least, real most)
+{
+    for (size_t i = 0; i < LANES; i++) {
+        real y = x[i] < least ? least : x[i];
+        x[i] = y > most ? most : y;
+    }
+    return x;
+}
 #endif

@@ -78,17 +78,31 @@ static void points_of(size_t m, real (*g)[3])
     }
 }
 
-static void weights(size_t m, const real *w, real factor, real *u, size_t step)
+/* Three numbers, three rows of three at w, to the value at a point: row[0 .. 2] there. */
+static inline vec at_point(const real *g, vec w0, vec w1, vec w2)
 {
-    real g[MOST][3], half[MOST][3];
-    size_t side = m + 2;
-    points_of(m, g);
+    return g[0] * w0 + g[1] * w1 + g[2] * w2;
+}
+
+static void weights_of(size_t m, const real (*g)[3], const real *w, real *u, size_t step)
+{
+    const size_t side = m + 2, row = 2 * LANES;
+    vec half[MOST][3];
     for (size_t i = 0; i < side; i++)
         for (size_t j = 0; j < 3; j++)
-            half[i][j] = g[i][0] * w[j] + g[i][1] * w[3 + j] + g[i][2] * w[6 + j];
+            half[i][j] = at_point(g[i], vec_load(w + j * row), vec_load(w + (3 + j) * row),
+                                  vec_load(w + (6 + j) * row));
     for (size_t i = 0; i < side; i++)
         for (size_t j = 0; j < side; j++, u += step)
-            *u = factor * (half[i][0] * g[j][0] + half[i][1] * g[j][1] + half[i][2] * g[j][2]);
+            vec_store(u, at_point(g[j], half[i][0], half[i][1], half[i][2]));
+}
+
+static void weights(size_t m, const real *w, real *u, size_t step)
+{
+    real g[MOST][3];
+    points_of(m, g);
+    weights_of(m, (const real(*)[3])g, w, u, step);
+    weights_of(m, (const real(*)[3])g, w + LANES, u + LANES, step);
 }
 
 /* --- tiles --- */
@@ -151,20 +165,18 @@ static void input(const evl_winograd *w, size_t from, size_t n, const real *x, r
 static void give(const evl_winograd *w, size_t m, const place *p, const vec *d,
                  const evl_winograd_output *o)
 {
-    const real least = o->least, most = o->most;
     vec bias = { 0 };
     if (o->bias)
         bias = vec_load(o->bias);
     for (size_t i = 0; i < p->rows; i++)
         for (size_t j = 0; j < p->columns; j++) {
             size_t at = ((p->y + i) * w->out_width + p->x + j) * LANES;
-            real values[LANES];
-            vec_store(values, o->residual ? d[i * m + j] + bias + vec_load(o->residual + at)
-                                          : d[i * m + j] + bias);
-            for (size_t c = 0; c < LANES; c++) {
-                real y = values[c] < least ? least : values[c]; /* a NaN stays */
-                o->y[at + c] = y > most ? most : y;
-            }
+            vec y = d[i * m + j] + bias;
+            if (o->residual)
+                y += vec_load(o->residual + at);
+            if (o->clips)
+                y = vec_clip(y, o->least, o->most);
+            vec_store(o->y + at, y);
         }
 }
 

@@ -78,7 +78,7 @@ static void set_taps(evl_bands *b)
     for (size_t plane = 0; plane < b->planes; plane++)
         for (int64_t z = 0; z < w->kernel[Z]; z++)
             for (int64_t y = 0; y < w->kernel[Y]; y++)
-                for (int64_t x = 0; x < w->kernel[X]; x++) {
+                for (int64_t x = 0; x < w->kernel[X]; x += (int64_t)(b->run / b->unit)) {
                     size_t slice = plane * b->depth + (size_t)(z * w->dilation[Z]);
                     size_t row = slice * b->height + (size_t)(y * w->dilation[Y]);
                     *to++ = (row * b->width + (size_t)(x * w->dilation[X])) * b->unit;
@@ -94,8 +94,9 @@ EvalStatus evl_bands_of(evl_context *ctx, evl_arena *arena, const evl_stencil *w
         b->is_padded |= window->begin[d] > 0 || (window->out[d] - 1) * window->stride[d] +
                                                         evl_stencil_reach(window, d) > window->in[d];
     choose_rows(b, budget);
-    size_t n_places;
-    if (!size_copy(b) || !evl_size_multiply(evl_stencil_kernel(window), planes, &b->n_taps) ||
+    b->run = unit == 1 && window->dilation[X] == 1 ? (size_t)window->kernel[X] : unit;
+    size_t n_places, runs = evl_stencil_kernel(window) / (b->run / unit);
+    if (!size_copy(b) || !evl_size_multiply(runs, planes, &b->n_taps) ||
         !evl_size_multiply(b->rows, (size_t)b->window.out[X], &n_places))
         return evl_no_memory(ctx);
     b->places = evl_arena_take_many(arena, n_places, sizeof *b->places);

@@ -61,6 +61,7 @@ EvalStatus evl_blocked_conv_of(evl_context *ctx, const evl_use *use, evl_blocked
                              .in_channels = (size_t)w->dim[1],
                              .least = evl_node_number(use->node, "least", -INFINITY),
                              .most = evl_node_number(use->node, "most", INFINITY) };
+    c->clips = c->least > -INFINITY || c->most < INFINITY;
     c->out_channels = (size_t)w->dim[0] / c->groups;
     c->is_thin = use->in[0]->shape.rank == w->rank;
     evl_shape x = plain_shape(use, w->dim[1] * (int64_t)c->groups, !c->is_thin);

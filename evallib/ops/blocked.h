@@ -18,6 +18,7 @@ typedef struct evl_blocked_conv {
     size_t batch, groups, lanes;
     size_t in_channels, out_channels; /* of one group */
     bool is_thin;                     /* x is not blocked */
+    bool clips;                       /* to least .. most */
     double least, most;
 } evl_blocked_conv;
 

@@ -61,21 +61,47 @@ evl_conv_packing TWIN(evl_conv_packing_of)(const evl_prepare *p, const evl_block
 static size_t weights_size(const plan *x)
 {
     size_t n, pairs = ceil_divide(x->out_blocks, 2);
-    if (!evl_size_multiply(x->bands.n_taps * x->bands.unit, 2 * x->conv.lanes * pairs, &n) ||
+    if (!evl_size_multiply(x->bands.n_taps * x->bands.run, 2 * x->conv.lanes * pairs, &n) ||
         !evl_size_multiply(n, x->conv.groups * sizeof(real), &n))
         return 0;
     return n;
 }
 
-/* Weight of output channel `out` and input channel `in` of group g, kernel position `at`. */
-static real weight(const evl_conv_packing *p, const real *w, size_t g, size_t out, size_t in,
-                   size_t at)
+/* Two blocks of output channels from `first` on, of group g, for one place of the kernel and
+** of the input: rows of w that lie `row` apart. */
+typedef struct column_rows {
+    const real *w;
+    size_t row, n;        /* channels that are there */
+    const real *scale;    /* NULL: 1 */
+} column_rows;
+
+static void pack_row(const column_rows *c, size_t at, size_t width, real *to)
+{
+    for (size_t out = 0; out < c->n; out++)
+        to[out] = c->w[out * c->row + at] * (c->scale ? c->scale[out] : 1);
+    for (size_t out = c->n; out < width; out++)
+        to[out] = 0;
+}
+
+static void zero(size_t n, real *to)
+{
+    for (size_t i = 0; i < n; i++)
+        to[i] = 0;
+}
+
+static real *pack_pair(const evl_conv_packing *p, const column_rows *from, real *to)
 {
     const evl_blocked_conv *c = p->conv;
-    size_t kernel = evl_stencil_kernel(&c->window), channel = g * c->out_channels + out;
-    if (out >= c->out_channels || in >= c->in_channels)
-        return 0;
-    return w[(channel * c->in_channels + in) * kernel + at] * (p->scale ? p->scale[channel] : 1);
+    size_t run = c->is_thin ? 1 : c->lanes, width = 2 * c->lanes;
+    size_t kernel = evl_stencil_kernel(&c->window);
+    for (size_t first = 0; first < c->in_channels; first += run)
+        for (size_t k = 0; k < kernel; k++)
+            for (size_t in = first; in < first + run; in++, to += width)
+                if (in < c->in_channels)
+                    pack_row(from, in * kernel + k, width, to);
+                else
+                    zero(width, to);
+    return to;
 }
 
 /* [group][pair][plane][kernel position][channel of a place][2 * lanes] */
@@ -83,17 +109,16 @@ static void pack(void *block, const evl_tensor *source, const void *arg)
 {
     const evl_conv_packing *p = arg;
     const evl_blocked_conv *c = p->conv;
-    size_t lanes = c->lanes, run = c->is_thin ? 1 : lanes;
-    size_t pairs = ceil_divide(c->out_channels, 2 * lanes), planes = ceil_divide(c->in_channels, run);
-    size_t kernel = evl_stencil_kernel(&c->window);
+    size_t row = c->in_channels * evl_stencil_kernel(&c->window);
     real *to = block;
     for (size_t g = 0; g < c->groups; g++)
-        for (size_t pair = 0; pair < pairs; pair++)
-            for (size_t k = 0; k < planes * kernel; k++)
-                for (size_t in = 0; in < run; in++)
-                    for (size_t out = 0; out < 2 * lanes; out++)
-                        *to++ = weight(p, source->data, g, pair * 2 * lanes + out,
-                                       k / kernel * run + in, k % kernel);
+        for (size_t out = 0; out < c->out_channels; out += 2 * c->lanes) {
+            size_t first = g * c->out_channels + out, left = c->out_channels - out;
+            column_rows from = { (const real *)source->data + first * row, row,
+                                left < 2 * c->lanes ? left : 2 * c->lanes,
+                                p->scale ? p->scale + first : NULL };
+            to = pack_pair(p, &from, to);
+        }
 }
 
 /* Tiles for as many threads as may come, while each is worth waking one for. */
@@ -168,8 +193,8 @@ static void direct_tile(void *arg, size_t index, size_t lane)
     const real *residual = data_of(r->call, EVL_CONV_RESIDUAL);
     size_t group = sample % c->groups, pairs = ceil_divide(x->out_blocks, 2);
     evl_blocked_sums s = { .n = band.n, .places = x->bands.places, .n_taps = x->bands.n_taps,
-                           .run = x->bands.unit, .taps = x->bands.taps, .y_block = plane,
-                           .least = (real)c->least, .most = (real)c->most };
+                           .run = x->bands.run, .taps = x->bands.taps, .y_block = plane,
+                           .clips = c->clips, .least = (real)c->least, .most = (real)c->most };
     s.x = evl_band_input(&x->bands, &band, input_of(r, sample / c->groups, group), copy, NULL);
     for (size_t i = chunk * x->chunk; i < (chunk + 1) * x->chunk && i < pairs; i++) {
         size_t at = (sample * x->out_blocks + 2 * i) * plane + band.first * c->lanes;
@@ -227,8 +252,8 @@ static void depthwise_tile(void *arg, size_t index, size_t lane)
     real *copy = (real *)r->call->scratch + lane * x->bands.copy;
     const real *from = (const real *)r->call->in[0]->data + plane * in;
     evl_blocked_window s = { .n = band.n, .places = x->bands.places, .taps = x->bands.taps,
-                             .n_taps = x->bands.n_taps, .least = (real)c->least,
-                             .most = (real)c->most };
+                             .n_taps = x->bands.n_taps, .clips = c->clips,
+                             .least = (real)c->least, .most = (real)c->most };
     s.x = evl_band_input(&x->bands, &band, from, copy, NULL);
     s.weights = x->weights + block * s.n_taps * c->lanes;
     s.bias = x->bias ? x->bias + block * c->lanes : NULL;

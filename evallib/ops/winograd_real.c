@@ -6,9 +6,11 @@
 
 enum {
     Z, Y, X,
-    VALUES_BYTES = 320 * 1024, /* transformed tiles of a group: in the second cache */
+    VALUES_BYTES = 224 * 1024, /* transformed tiles of a group: in the second cache */
     MOST_TILES = 48,
     TILES_WANTED = 4,
+    MEMORY = 20, /* vector operations in the time that memory takes for a vector */
+    MOST_WIDTH = 32, /* 2 * lanes */
     /* F4 loses more than the direct sums (tests/accuracy): few channels hide it less. */
     F4_CHANNELS = 16
 };
@@ -16,7 +18,7 @@ enum {
 typedef struct plan {
     evl_blocked_conv conv;
     evl_winograd shape;
-    const real *weights; /* [element][pair][channel, filled up][2 * lanes] */
+    const real *weights; /* [pair][element][channel, filled up][2 * lanes] */
     const real *bias;
     size_t elements;     /* (m + 2)^2 */
     size_t in_blocks, out_blocks, pairs;
@@ -46,7 +48,7 @@ static real cost(const evl_blocked_conv *c, size_t m)
     real products = side * side * tiles * in * out;
     real transforms = side * side * tiles * 6 * (in / (real)c->lanes + out);
     real weights = side * side * in * out;
-    return products * (real)1.1 + transforms + weights * 4;
+    return products * (real)1.2 + transforms + weights * MEMORY;
 }
 
 static real direct_cost(const evl_blocked_conv *c)
@@ -54,7 +56,7 @@ static real direct_cost(const evl_blocked_conv *c)
     real in = (real)ceil_divide(c->in_channels, c->lanes) * (real)c->lanes;
     real out = (real)ceil_divide(c->out_channels, 2 * c->lanes) * 2;
     real places = (real)evl_stencil_out(&c->window);
-    return 9 * in * out * (places + 4);
+    return 9 * in * out * (places + MEMORY);
 }
 
 static bool is_3_by_3(const evl_stencil *w)
@@ -75,22 +77,35 @@ size_t TWIN(evl_winograd_fits)(const evl_machine *machine, const evl_blocked_con
     return two < direct ? 2 : 0;
 }
 
+/* The 3 x 3 weights of up to 2 * lanes output channels, for one input channel: w[position][channel]. */
+static void gather(const evl_conv_packing *p, const real *w, size_t out, size_t in, real *to)
+{
+    const evl_blocked_conv *c = p->conv;
+    size_t width = 2 * c->lanes;
+    for (size_t o = 0; o < width; o++)
+        for (size_t k = 0; k < 9; k++)
+            to[k * width + o] = out + o < c->out_channels
+                                    ? w[((out + o) * c->in_channels + in) * 9 + k] *
+                                          (p->scale ? p->scale[out + o] : 1)
+                                    : 0;
+}
+
+/* [pair][element][channel, filled up][2 * lanes]: what one pair needs lies side by side. */
 static void pack(void *block, const evl_tensor *source, const void *arg)
 {
     const evl_conv_packing *p = arg;
     const evl_blocked_conv *c = p->conv;
-    const real *w = source->data;
-    size_t lanes = c->lanes, pairs = ceil_divide(c->out_channels, 2 * lanes);
-    size_t in = ceil_divide(c->in_channels, lanes) * lanes, step = pairs * in * 2 * lanes;
-    size_t elements = (p->m + 2) * (p->m + 2);
-    real *to = block;
-    for (size_t i = 0; i < elements * step; i++)
-        to[i] = 0;
-    for (size_t o = 0; o < c->out_channels; o++)
-        for (size_t i = 0; i < c->in_channels; i++) {
-            size_t at = (o / (2 * lanes) * in + i) * 2 * lanes + o % (2 * lanes);
-            p->k->winograd->weights(p->m, w + (o * c->in_channels + i) * 9,
-                                    p->scale ? p->scale[o] : 1, to + at, step);
+    size_t width = 2 * c->lanes, elements = (p->m + 2) * (p->m + 2);
+    size_t step = ceil_divide(c->in_channels, c->lanes) * c->lanes * width;
+    real few[9 * MOST_WIDTH], *to = block;
+    for (size_t out = 0; out < c->out_channels; out += width, to += elements * step)
+        for (size_t in = 0; in < step / width; in++) {
+            if (in < c->in_channels)
+                gather(p, source->data, out, in, few);
+            else
+                for (size_t i = 0; i < 9 * width; i++)
+                    few[i] = 0;
+            p->k->winograd->weights(p->m, few, to + in * width, step);
         }
 }
 
@@ -110,15 +125,16 @@ static void set_shape(plan *x, size_t m)
     x->pairs = ceil_divide(x->out_blocks, 2);
 }
 
-/* Even groups of tiles whose values fit the cache; when there are few, pairs are shared. */
-static void cut(plan *x)
+/* Groups of whole tiles of rows whose values fit the cache; when there are few, pairs are shared. */
+static void cut(plan *x, size_t rows)
 {
     size_t each = x->elements * x->in_blocks * x->conv.lanes * sizeof(real);
     size_t most = VALUES_BYTES / each < 12 ? 12 : VALUES_BYTES / each;
     x->n_all = tiles_of(&x->conv, x->shape.m);
     most = most > MOST_TILES ? MOST_TILES : most;
     x->n_groups = ceil_divide(x->n_all, most);
-    x->group = ceil_divide(x->n_all, x->n_groups);
+    x->group = ceil_divide(ceil_divide(x->n_all, x->n_groups), rows) * rows;
+    x->group = x->group < x->n_all ? x->group : x->n_all;
     x->n_groups = ceil_divide(x->n_all, x->group);
     size_t all = x->n_groups * x->conv.batch;
     size_t wanted = all < TILES_WANTED ? ceil_divide(TILES_WANTED, all) : 1;
@@ -153,7 +169,7 @@ EvalStatus TWIN(evl_winograd_prepare)(evl_prepare *p, const evl_blocked_conv *c,
         return evl_no_memory(p->ctx);
     x->conv = *c;
     set_shape(x, m);
-    cut(x);
+    cut(x, p->machine->k->blocked->rows);
     how.m = m;
     if (!evl_size_multiply(x->elements * x->pairs * 2 * c->lanes,
                            x->in_blocks * c->lanes * sizeof(real), &bytes) ||
@@ -202,11 +218,10 @@ static void multiply(const running *r, const group *g, size_t pair, size_t n_blo
     const plan *x = r->x;
     size_t lanes = x->conv.lanes, weights = x->in_blocks * lanes * 2 * lanes;
     evl_blocked_sums s = { .n = g->n, .places = x->places, .n_taps = x->in_blocks, .run = lanes,
-                           .taps = x->taps, .n_blocks = n_blocks, .y_block = x->group * lanes,
-                           .least = -INFINITY, .most = INFINITY };
+                           .taps = x->taps, .n_blocks = n_blocks, .y_block = x->group * lanes };
     for (size_t e = 0; e < x->elements; e++) {
         s.x = g->values + e * x->in_blocks * x->group * lanes;
-        s.weights = x->weights + (e * x->pairs + pair) * weights;
+        s.weights = x->weights + (pair * x->elements + e) * weights;
         s.y = g->products + e * 2 * x->group * lanes;
         r->k->sums(&s);
     }
@@ -219,8 +234,8 @@ static void give(const running *r, const group *g, size_t block)
     size_t lanes = c->lanes, plane = x->shape.out_height * x->shape.out_width * lanes;
     size_t at = (g->sample * x->out_blocks + block) * plane;
     evl_winograd_output o = { x->bias ? x->bias + block * lanes : NULL,
-                              r->residual ? r->residual + at : NULL, (real)c->least, (real)c->most,
-                              r->out + at };
+                              r->residual ? r->residual + at : NULL, c->clips,
+                              (real)c->least, (real)c->most, r->out + at };
     r->k->winograd->output(&x->shape, g->from, g->n, g->products + block % 2 * x->group * lanes,
                            2 * x->group * lanes, &o);
 }
