@@ -165,12 +165,30 @@ static void activate(const evl_gemm_block *g, size_t rows, size_t columns, real 
     }
 }
 
+static bool is_plain(const evl_epilogue *e)
+{
+    return e->alpha == 1 && !e->add[0].data && !e->add[1].data && !e->activation.clips &&
+           !e->activation.loop;
+}
+
+static void copy_rows(size_t rows, const real *sums, real *c, size_t c_row)
+{
+    for (size_t r = 0; r < rows; r++, sums += COLUMNS, c += c_row) {
+        vec_store(c, vec_load(sums));
+        vec_store(c + LANES, vec_load(sums + LANES));
+    }
+}
+
 /* From the sums to C; inlined once for the full width, once for edges. */
 static inline __attribute__((always_inline)) void store(const evl_gemm_block *g, size_t i, size_t j,
                                                         size_t rows, size_t columns, real *sums)
 {
     real *c = g->c + i * g->c_row + j;
     bool is_last = !g->epilogue.activation.loop;
+    if (columns == COLUMNS && is_plain(&g->epilogue)) {
+        copy_rows(rows, sums, c, g->c_row);
+        return;
+    }
     real *to = is_last ? c : sums;
     size_t to_row = is_last ? g->c_row : COLUMNS;
     for (size_t r = 0; r < rows; r++)

@@ -21,7 +21,7 @@ static bool runs_here(const evl_kernels *k)
 
 typedef struct product_case {
     size_t m, n, k;
-    bool transposed, packed_rows, packed_panels, clipped;
+    bool transposed, packed_rows, packed_panels, clipped, plain;
 } product_case;
 
 typedef struct operands {
@@ -48,6 +48,8 @@ static double expected(const operands *o, const product_case *p, size_t i, size_
     for (size_t q = 0; q < p->k; q++)
         sum += (double)(p->transposed ? o->a[q * p->m + i] : o->a[i * p->k + q]) *
                (double)(p->transposed ? o->b[j * p->k + q] : o->b[q * p->n + j]);
+    if (p->plain)
+        return sum;
     sum = 0.5 * sum + (double)o->bias[j] + (double)o->more[i * p->n + j];
     return p->clipped && sum < -0.5 ? -0.5 : p->clipped && sum > 1.25 ? 1.25 : sum;
 }
@@ -56,6 +58,10 @@ static evl_product product_of(const operands *o, const product_case *p)
 {
     evl_gemm_matrix a = { o->a, p->transposed ? 1 : p->k, p->transposed ? p->m : 1 };
     evl_gemm_matrix b = { o->b, p->transposed ? 1 : p->n, p->transposed ? p->k : 1 };
+    const evl_epilogue nothing = { .alpha = 1 },
+                       all = { (real)0.5,
+                               { { o->bias, 0, 1 }, { o->more, p->n, 1 } },
+                               { p->clipped, (real)-0.5, (real)1.25, NULL, NULL } };
     return (evl_product){ .m = p->m,
                           .n = p->n,
                           .k = p->k,
@@ -63,8 +69,7 @@ static evl_product product_of(const operands *o, const product_case *p)
                           .b = b,
                           .c = o->c,
                           .c_row = p->n,
-                          .epilogue = { (real)0.5, { { o->bias, 0, 1 }, { o->more, p->n, 1 } },
-                                        { p->clipped, (real)-0.5, (real)1.25, NULL, NULL } } };
+                          .epilogue = p->plain ? nothing : all };
 }
 
 static void run(const evl_kernels *k, const operands *o, const product_case *p)
@@ -111,8 +116,8 @@ static void check(const evl_kernels *k, const product_case *p)
 
 static void check_ways(const evl_kernels *k, size_t m, size_t n, size_t depth)
 {
-    for (int way = 0; way < 16; way++) {
-        product_case p = { m, n, depth, way & 1, way & 2, way & 4, way & 8 };
+    for (int way = 0; way < 24; way++) {
+        product_case p = { m, n, depth, way & 1, way & 2, way & 4, way & 8, way & 16 };
         check(k, &p);
     }
 }
