@@ -36,6 +36,8 @@ struct evl_session {
     evl_arena *arena;        /* holds the session itself */
     evl_tensor *values;      /* by slot: where each is in this run */
     evl_call *calls;         /* by step, bound to values */
+    evl_slot_index *first_input, *first_output; /* by number: slots that are the caller's */
+    evl_slot_index *next_alias; /* by slot: another at the same place */
     char *block;
     void **own;              /* by slot: memory of EVL_PLACE_OWN values */
     size_t *own_capacity;

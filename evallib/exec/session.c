@@ -20,6 +20,25 @@ static void bind_values(evl_session *s)
     }
 }
 
+/* The slots of each place that the caller names, in lists. */
+static void list_aliases(evl_session *s)
+{
+    const evl_plan *p = s->plan;
+    for (size_t i = 0; i < p->n_inputs; i++)
+        s->first_input[i] = EVL_NO_SLOT;
+    for (size_t i = 0; i < p->n_outputs; i++)
+        s->first_output[i] = EVL_NO_SLOT;
+    for (size_t i = 0; i < p->n_slots; i++) {
+        const evl_slot *slot = &p->slots[i];
+        if (slot->place != EVL_PLACE_INPUT && slot->place != EVL_PLACE_OUTPUT)
+            continue;
+        evl_slot_index *first = slot->place == EVL_PLACE_INPUT ? &s->first_input[slot->at]
+                                                               : &s->first_output[slot->at];
+        s->next_alias[i] = *first;
+        *first = (evl_slot_index)i;
+    }
+}
+
 static bool bind_operands(evl_session *s, const evl_slot_index *slots, size_t n,
                           evl_tensor ***tensors)
 {
@@ -68,8 +87,12 @@ static bool take_arrays(evl_session *s)
     s->own = evl_arena_take_many(s->arena, p->n_slots + 1, sizeof *s->own);
     s->own_capacity = evl_arena_take_many(s->arena, p->n_slots + 1, sizeof *s->own_capacity);
     s->children = evl_arena_take_many(s->arena, p->n_steps + 1, sizeof *s->children);
+    s->next_alias = evl_arena_take_many(s->arena, p->n_slots + 1, sizeof *s->next_alias);
+    s->first_input = evl_arena_take_many(s->arena, p->n_inputs + 1, sizeof *s->first_input);
+    s->first_output = evl_arena_take_many(s->arena, p->n_outputs + 1, sizeof *s->first_output);
     s->block = evl_arena_take(s->arena, p->block_bytes + EVL_ALIGNMENT);
-    return s->values && s->calls && s->own && s->own_capacity && s->children && s->block;
+    return s->values && s->calls && s->own && s->own_capacity && s->children && s->next_alias &&
+           s->first_input && s->first_output && s->block;
 }
 
 static void free_own(evl_session *s)
@@ -95,8 +118,10 @@ static evl_session *new_session(evl_context *ctx, const evl_plan *plan, evl_aren
     bool ok = take_arrays(s);
     if (ok && plan->has_dynamic)
         ok = (s->step_arena = evl_arena_new(ctx->memory)) != NULL;
-    if (ok)
+    if (ok) {
         bind_values(s);
+        list_aliases(s);
+    }
     for (size_t i = 0; ok && i < plan->n_steps; i++)
         ok = bind_step(ctx, s, i);
     if (ok)
@@ -147,12 +172,11 @@ void evl_session_drop_idle(evl_plan *plan)
     plan->idle = NULL;
 }
 
-/* All slots of that place and number: a value and its aliases. */
-static void bind_caller(evl_session *s, evl_place place, size_t at, void *data)
+/* A value and its aliases. */
+static void bind_caller(evl_session *s, evl_slot_index first, void *data)
 {
-    for (size_t i = 0; i < s->plan->n_slots; i++)
-        if (s->plan->slots[i].place == place && s->plan->slots[i].at == at)
-            s->values[i].data = data;
+    for (evl_slot_index i = first; i != EVL_NO_SLOT; i = s->next_alias[i])
+        s->values[i].data = data;
 }
 
 void evl_session_input(evl_session *s, size_t i, const void *data)
@@ -161,7 +185,7 @@ void evl_session_input(evl_session *s, size_t i, const void *data)
         const void *given;
         void *stored; /* tensors are read and written through one type */
     } address = { data };
-    bind_caller(s, EVL_PLACE_INPUT, i, address.stored ? address.stored : s->block);
+    bind_caller(s, s->first_input[i], address.stored ? address.stored : s->block);
 }
 
 bool evl_session_has_place(const evl_plan *p, size_t output)
@@ -172,7 +196,7 @@ bool evl_session_has_place(const evl_plan *p, size_t output)
 
 void evl_session_output(evl_session *s, size_t i, void *data)
 {
-    bind_caller(s, EVL_PLACE_OUTPUT, i, data ? data : s->block);
+    bind_caller(s, s->first_output[i], data ? data : s->block);
 }
 
 const evl_tensor *evl_session_result(const evl_session *s, size_t output)
