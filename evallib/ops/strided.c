@@ -104,13 +104,64 @@ static void copy_runs(size_t bytes, const block *b)
         memcpy(b->to + (ptrdiff_t)i * b->to_row, b->from + (ptrdiff_t)i * b->from_row, bytes);
 }
 
-static void copy_blocked(copy_kernel *kernel, const block *b)
+/* Turning a matrix: the source runs along the rows of a block, the target along its columns.
+** Runs of the source are put side by side first, with a gap, so that neither power-of-two
+** steps nor half-used lines of the cache matter; then four or two of them at a time become
+** one store. */
+enum { RUN = 16, RUNS = 128, GAP = 4 };
+
+/* Only moved, whatever they are: of integers gcc makes such a vector through memory. */
+typedef float four __attribute__((vector_size(16)));
+typedef double two __attribute__((vector_size(16)));
+
+static void turn_4(const block *b)
 {
-    for (size_t i = 0; i < b->rows; i += BLOCK) {
-        for (size_t j = 0; j < b->columns; j += BLOCK) {
+    float runs[RUNS][RUN + GAP];
+    for (size_t j = 0; j < b->columns; j++)
+        memcpy(runs[j], b->from + (ptrdiff_t)j * b->from_column, b->rows * 4);
+    for (size_t i = 0; i < b->rows; i++) {
+        char *to = b->to + (ptrdiff_t)i * b->to_row;
+        size_t j = 0;
+        for (; j + 4 <= b->columns; j += 4) {
+            four part = { runs[j][i], runs[j + 1][i], runs[j + 2][i], runs[j + 3][i] };
+            memcpy(to + j * 4, &part, sizeof part);
+        }
+        for (; j < b->columns; j++)
+            memcpy(to + j * 4, &runs[j][i], 4);
+    }
+}
+
+static void turn_8(const block *b)
+{
+    double runs[RUNS][RUN + GAP];
+    for (size_t j = 0; j < b->columns; j++)
+        memcpy(runs[j], b->from + (ptrdiff_t)j * b->from_column, b->rows * 8);
+    for (size_t i = 0; i < b->rows; i++) {
+        char *to = b->to + (ptrdiff_t)i * b->to_row;
+        size_t j = 0;
+        for (; j + 2 <= b->columns; j += 2) {
+            two part = { runs[j][i], runs[j + 1][i] };
+            memcpy(to + j * 8, &part, sizeof part);
+        }
+        for (; j < b->columns; j++)
+            memcpy(to + j * 8, &runs[j][i], 8);
+    }
+}
+
+static bool is_turned(const evl_strided *s, const block *b)
+{
+    ptrdiff_t size = (ptrdiff_t)s->size;
+    return b->from_row == size && b->to_column == size && (size == 4 || size == 8);
+}
+
+/* In parts of so many rows and columns. */
+static void copy_parts(copy_kernel *kernel, size_t rows, size_t columns, const block *b)
+{
+    for (size_t i = 0; i < b->rows; i += rows) {
+        for (size_t j = 0; j < b->columns; j += columns) {
             block part = *b;
-            part.rows = b->rows - i < BLOCK ? b->rows - i : BLOCK;
-            part.columns = b->columns - j < BLOCK ? b->columns - j : BLOCK;
+            part.rows = b->rows - i < rows ? b->rows - i : rows;
+            part.columns = b->columns - j < columns ? b->columns - j : columns;
             part.from += (ptrdiff_t)i * b->from_row + (ptrdiff_t)j * b->from_column;
             part.to += (ptrdiff_t)i * b->to_row + (ptrdiff_t)j * b->to_column;
             kernel(&part);
@@ -126,8 +177,10 @@ static void copy_block(const evl_strided *s, const block *b)
         copy_runs(b->columns * s->size, b);
     else if (writes_runs && b->from_column == 0)
         fills[log2_of(s->size)](b);
+    else if (s->is_blocked && is_turned(s, b))
+        copy_parts(s->size == 4 ? turn_4 : turn_8, RUN, RUNS, b);
     else if (s->is_blocked)
-        copy_blocked(copies[log2_of(s->size)], b);
+        copy_parts(copies[log2_of(s->size)], BLOCK, BLOCK, b);
     else
         copies[log2_of(s->size)](b);
 }
