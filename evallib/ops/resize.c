@@ -2,10 +2,10 @@
 ** are separable, so an axis is a list of taps; nearest has one tap of weight 1. */
 #include "ops/resize.h"
 #include "ops/axes.h"
-#include "ops/indices.h"
 #include "ops/ops.h"
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 enum { MOST_ROI = 2 * EVAL_MAX_RANK };
 
@@ -343,27 +343,23 @@ static EvalStatus fill_axes(evl_prepare *p, const settings *s, const wanted *w, 
     return st;
 }
 
-/* Every position picks one element, of any type. */
-static EvalStatus run_nearest(const evl_call *call)
+size_t evl_resize_count(const evl_resize *r, int32_t from, int32_t to, bool is_out)
 {
-    const evl_resize *r = call->state;
-    const evl_tensor *in = call->in[0], *out = call->out[0];
-    size_t size = evl_type_size(out->type), n = evl_shape_count(&out->shape);
-    char value[16] = { 0 };
-    evl_convert(1, EVAL_FLOAT64, &r->extrapolation, out->type, value);
-    for (size_t i = 0; i < n; i++) {
-        size_t rest = i, from = 0, step = 1;
-        bool is_outside = false;
-        for (int32_t d = r->rank; d-- > 0;) {
-            const evl_taps *t = &r->axis[d];
-            size_t at = rest % t->n_out;
-            rest /= t->n_out;
-            is_outside = is_outside || (t->is_used && t->is_outside[at]);
-            from += (t->is_used ? t->index[at] : at) * step;
-            step *= t->n_in;
-        }
-        evl_move_bytes((char *)out->data + i * size,
-                       is_outside ? value : (const char *)in->data + from * size, size);
+    size_t n = 1;
+    for (int32_t d = from; d < to; d++)
+        n *= is_out ? r->axis[d].n_out : r->axis[d].n_in;
+    return n;
+}
+
+static EvalStatus make_real_weights(evl_prepare *p, evl_resize *r)
+{
+    for (int32_t d = 0; d < r->rank; d++) {
+        evl_taps *t = &r->axis[d];
+        size_t n = t->is_used ? t->n_out * t->n : 0;
+        t->real_weight = evl_arena_take_many(p->arena, n, evl_type_size(p->machine->real));
+        if (n && !t->real_weight)
+            return evl_no_memory(p->ctx);
+        (void)evl_convert(n, EVAL_FLOAT64, t->weight, p->machine->real, t->real_weight);
     }
     return EVAL_OK;
 }
@@ -374,7 +370,7 @@ static EvalStatus scratch_for(evl_prepare *p, const evl_resize *r)
     for (int32_t d = -1; d < r->rank; d++) {
         n = evl_type_size(p->machine->real);
         for (int32_t e = 0; e < r->rank; e++)
-            if (!evl_size_multiply(n, e <= d ? r->axis[e].n_out : r->axis[e].n_in, &n))
+            if (!evl_size_multiply(n, e > d ? r->axis[e].n_out : r->axis[e].n_in, &n))
                 return evl_fail(p->ctx, EVAL_ERR_LIMIT, "a step between is too large");
         most = n > most ? n : most;
     }
@@ -405,17 +401,17 @@ static EvalStatus prepare_resize(evl_prepare *p)
     r->rank = p->out[0]->shape.rank;
     r->extrapolation = evl_node_number(p->use.node, "extrapolation_value", 0);
     p->state = r;
-    p->run = run_nearest;
+    p->run = evl_resize_nearest;
     if ((st = fill_axes(p, &s, &w, r)) || s.mode == NEAREST)
         return st;
     if (!evl_type_is_float(p->out[0]->type))
         return evl_fail(p->ctx, EVAL_ERR_TYPE, "mode linear and cubic need floating point, not %s",
                         evl_type_name(p->out[0]->type));
     p->run = p->machine->precision == EVL_DOUBLE ? evl_resize_d : evl_resize_f;
-    return scratch_for(p, r);
+    return (st = make_real_weights(p, r)) ? st : scratch_for(p, r);
 }
 
-static const evl_impl resize_impl = { prepare_resize, run_nearest };
+static const evl_impl resize_impl = { prepare_resize, evl_resize_nearest };
 
 const evl_op evl_op_resize = { .name = "Resize",
                                .min_inputs = 1,

@@ -1,31 +1,81 @@
-/* Resize by weighted sums: one pass for each axis that changes. */
+/* Resize by weighted sums: one pass for each axis that changes, the last axis first, so that
+** what single elements are gathered from is small still. */
+#include "ops/lines.h"
 #include "ops/resize.h"
 #include "real.h"
 #include <string.h>
 
 /* x is [outer, n_in, inner], y is [outer, n_out, inner]. */
-static void pass(const evl_taps *t, size_t outer, size_t inner, const real *x, real *y)
+typedef struct pass {
+    const evl_taps *taps;
+    size_t inner;
+    const real *x;
+    real *y;
+} pass;
+
+/* A weight of 0 hides what it weighs, be it infinite. */
+static real weighed(real w, real x)
 {
-    for (size_t o = 0; o < outer; o++, x += t->n_in * inner) {
-        for (size_t j = 0; j < t->n_out; j++, y += inner) {
-            for (size_t i = 0; i < inner; i++)
-                y[i] = 0;
-            for (size_t k = 0; k < t->n; k++) {
-                const real *from = x + t->index[j * t->n + k] * inner;
-                const real w = (real)t->weight[j * t->n + k];
-                for (size_t i = 0; w != 0 && i < inner; i++)
-                    y[i] += w * from[i];
-            }
-        }
+    return w != 0 ? w * x : 0;
+}
+
+/* inner 1: one line. */
+static void do_line(void *arg, size_t outer)
+{
+    const pass *p = arg;
+    const evl_taps *t = p->taps;
+    const real *x = p->x + outer * t->n_in, *w = t->real_weight;
+    const size_t *index = t->index;
+    real *y = p->y + outer * t->n_out;
+    if (t->n == 2) {
+        for (size_t j = 0; j < t->n_out; j++, w += 2, index += 2)
+            y[j] = weighed(w[0], x[index[0]]) + weighed(w[1], x[index[1]]);
+        return;
+    }
+    for (size_t j = 0; j < t->n_out; j++, w += t->n, index += t->n) {
+        real sum = 0;
+        for (size_t k = 0; k < t->n; k++)
+            sum += weighed(w[k], x[index[k]]);
+        y[j] = sum;
     }
 }
 
-static size_t product(const evl_resize *r, int32_t from, int32_t to, bool is_out)
+/* One position: `inner` elements side by side. */
+static void do_row(void *arg, size_t row)
 {
-    size_t n = 1;
-    for (int32_t d = from; d < to; d++)
-        n *= is_out ? r->axis[d].n_out : r->axis[d].n_in;
-    return n;
+    const pass *p = arg;
+    const evl_taps *t = p->taps;
+    const real *x = p->x + row / t->n_out * t->n_in * p->inner;
+    const real *w = (const real *)t->real_weight + row % t->n_out * t->n;
+    const size_t *index = t->index + row % t->n_out * t->n;
+    real *y = p->y + row * p->inner;
+    size_t n = p->inner;
+    if (t->n == 2 && w[0] != 0 && w[1] != 0) {
+        const real *first = x + index[0] * n, *second = x + index[1] * n, u = w[0], v = w[1];
+#pragma omp simd
+        for (size_t i = 0; i < n; i++)
+            y[i] = u * first[i] + v * second[i];
+        return;
+    }
+    memset(y, 0, n * sizeof *y);
+    for (size_t k = 0; k < t->n; k++) {
+        const real *from = x + index[k] * n, weight = w[k];
+        if (weight == 0)
+            continue;
+#pragma omp simd
+        for (size_t i = 0; i < n; i++)
+            y[i] += weight * from[i];
+    }
+}
+
+static void run_pass(const pass *p, size_t outer, evl_pool *pool)
+{
+    pass own = *p;
+    const evl_taps *t = p->taps;
+    if (p->inner == 1)
+        evl_each_for(outer, t->n_out * t->n, pool, do_line, &own);
+    else
+        evl_each_for(outer * t->n_out, p->inner * t->n, pool, do_row, &own);
 }
 
 static void extrapolate(const evl_resize *r, size_t n, real *y)
@@ -44,24 +94,26 @@ static void extrapolate(const evl_resize *r, size_t n, real *y)
 EvalStatus TWIN(evl_resize)(const evl_call *call)
 {
     const evl_resize *r = call->state;
-    size_t n = evl_shape_count(&call->out[0]->shape), which = 0;
-    size_t most = evl_shape_count(&call->in[0]->shape);
+    size_t n = evl_shape_count(&call->out[0]->shape), which = 0, most = 0;
     const real *x = call->in[0]->data;
-    for (int32_t d = 0; d < r->rank; d++) { /* half of the scratch memory */
-        size_t m = product(r, 0, d + 1, true) * product(r, d + 1, r->rank, false);
+    int32_t first = 0; /* axis that is used */
+    while (first < r->rank && !r->axis[first].is_used)
+        first++;
+    for (int32_t d = r->rank; d-- > 0;) { /* half of the scratch memory */
+        size_t m = evl_resize_count(r, 0, d, false) * evl_resize_count(r, d, r->rank, true);
         most = m > most ? m : most;
     }
-    if (n == 0)
-        return EVAL_OK;
-    for (int32_t d = 0; d < r->rank; d++) {
-        real *y = (real *)call->scratch + which * most;
+    for (int32_t d = r->rank; n && d-- > first;) {
+        real *y = d == first ? call->out[0]->data : (real *)call->scratch + which * most;
         if (!r->axis[d].is_used)
             continue;
         which = 1 - which;
-        pass(&r->axis[d], product(r, 0, d, true), product(r, d + 1, r->rank, false), x, y);
+        run_pass(&(const pass){ &r->axis[d], evl_resize_count(r, d + 1, r->rank, true), x, y },
+                 evl_resize_count(r, 0, d, false), call->machine->pool);
         x = y;
     }
-    memcpy(call->out[0]->data, x, n * sizeof *x);
+    if (n && first == r->rank)
+        memcpy(call->out[0]->data, x, n * sizeof *x);
     if (r->has_outside)
         extrapolate(r, n, call->out[0]->data);
     return EVAL_OK;
