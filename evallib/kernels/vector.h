@@ -7,6 +7,9 @@
 #define EVL_KERNELS_VECTOR_H
 #include "real.h"
 #include <stddef.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64, VECTOR_ROWS = 12 };
@@ -45,14 +48,37 @@ static inline vec vec_select(vec_mask which, vec yes, vec no)
     return (vec)((which & (vec_mask)yes) | (~which & (vec_mask)no));
 }
 
-/* Least where x is less, most where it is more; a NaN stays. Written so that compilers find
-** the processor's minimum and maximum. */
+/* a > b ? a : b, so b where one is not a number; and the same of a < b. Compilers find the
+** processor's instructions for these only now and then (clips took 3 times as long). */
+static inline vec vec_larger(vec a, vec b)
+{
+#if defined(__AVX512F__)
+    return sizeof(real) == 8 ? (vec)_mm512_max_pd((__m512d)a, (__m512d)b)
+                             : (vec)_mm512_max_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return sizeof(real) == 8 ? (vec)_mm256_max_pd((__m256d)a, (__m256d)b)
+                             : (vec)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    return vec_select(a > b, a, b);
+#endif
+}
+
+static inline vec vec_smaller(vec a, vec b)
+{
+#if defined(__AVX512F__)
+    return sizeof(real) == 8 ? (vec)_mm512_min_pd((__m512d)a, (__m512d)b)
+                             : (vec)_mm512_min_ps((__m512)a, (__m512)b);
+#elif defined(__AVX2__)
+    return sizeof(real) == 8 ? (vec)_mm256_min_pd((__m256d)a, (__m256d)b)
+                             : (vec)_mm256_min_ps((__m256)a, (__m256)b);
+#else
+    return vec_select(a < b, a, b);
+#endif
+}
+
+/* Least where x is less, most where it is more; a NaN stays. */
 static inline vec vec_clip(vec x, real least, real most)
 {
-    for (size_t i = 0; i < LANES; i++) {
-        real y = x[i] < least ? least : x[i];
-        x[i] = y > most ? most : y;
-    }
-    return x;
+    return vec_smaller(vec_all(most), vec_larger(vec_all(least), x));
 }
 #endif
