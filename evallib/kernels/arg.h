@@ -11,12 +11,31 @@ static inline bool is_same(item a, item b)
     return a == b || (item_is_nan(a) && item_is_nan(b));
 }
 
+/* Whether one of SUMS elements is the best. */
+static inline bool has_same(const item *x, item best)
+{
+    item n = 0;
+#pragma omp simd reduction(+ : n)
+    for (size_t j = 0; j < SUMS; j++)
+        n += is_same(x[j], best) ? 1 : 0;
+    return n != 0;
+}
+
 static int64_t arg_row(size_t n, const item *x, bool least, bool last)
 {
     item best = fold_row(n, x, 0, least ? &min_rule : &max_rule);
-    size_t i = last ? n - 1 : 0;
+    size_t i = 0;
+    if (last) {
+        while (n >= SUMS && !has_same(x + n - SUMS, best))
+            n -= SUMS;
+        while (!is_same(x[n - 1], best))
+            n--;
+        return (int64_t)n - 1;
+    }
+    while (n - i >= SUMS && !has_same(x + i, best))
+        i += SUMS;
     while (!is_same(x[i], best))
-        i = last ? i - 1 : i + 1;
+        i++;
     return (int64_t)i;
 }
 

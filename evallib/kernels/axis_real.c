@@ -10,7 +10,8 @@ static evl_binary_loop *const *const item_loops = SET(evl_binary_loops);
 
 #include "kernels/running.h"
 
-static const fold_rule exp_rule = { 0, EVL_ADD, sum_block, SET(evl_exp_of_difference) };
+static const fold_rule exp_rule = { 0, EVL_ADD, sum_block, SET(evl_exp_of_difference),
+                                    SET(evl_exp_from) };
 
 static void enter_abs(size_t n, const void *x, size_t x_step, const void *unused,
                       size_t unused_step, void *y)
@@ -21,7 +22,12 @@ static void enter_abs(size_t n, const void *x, size_t x_step, const void *unused
     SET(evl_unary_loops)[EVL_ABS](n, x, y, NULL);
 }
 
-static const fold_rule abs_rule = { 0, EVL_ADD, sum_block, enter_abs };
+static void enter_abs_row(size_t n, const void *x, void *y, const evl_number *p)
+{
+    SET(evl_unary_loops)[EVL_ABS](n, x, y, p);
+}
+
+static const fold_rule abs_rule = { 0, EVL_ADD, sum_block, enter_abs, enter_abs_row };
 
 /* One value a line. */
 static void gather(evl_axis_lines at, const real *x, const real *shift, real *y,
@@ -47,9 +53,21 @@ static void spread(evl_axis_lines at, const real *x, const real *value, real *y,
 /* What is done with at most COLUMNS lines. */
 typedef void columns(evl_axis_lines at, const real *x, real *y);
 
+static void softmax_row(size_t n, const real *x, real *y)
+{
+    const evl_number most = (evl_number)fold_row(n, x, 0, &max_rule);
+    SET(evl_exp_from)(n, x, y, &most);
+    const evl_number scale[] = { 0, (evl_number)(1 / fold_row(n, y, 0, &sum_rule)), 0 };
+    SET(evl_unary_loops)[EVL_AFFINE](n, y, y, scale);
+}
+
 static void softmax_columns(evl_axis_lines at, const real *x, real *y)
 {
     real most[COLUMNS], sum[COLUMNS];
+    if (is_row(at)) {
+        softmax_row(at.n, x, y);
+        return;
+    }
     gather(at, x, NULL, most, &max_rule);
     spread(at, x, most, y, SET(evl_exp_of_difference));
     gather(at, y, NULL, sum, &sum_rule);
@@ -58,9 +76,21 @@ static void softmax_columns(evl_axis_lines at, const real *x, real *y)
     spread(at, y, sum, y, item_loops[EVL_MUL]);
 }
 
+static void log_softmax_row(size_t n, const real *x, real *y)
+{
+    real most = fold_row(n, x, 0, &max_rule), sum = fold_row(n, x, most, &exp_rule);
+    SET(evl_unary_loops)[EVL_LOG](1, &sum, &sum, NULL);
+    const evl_number shifts[] = { (evl_number)most, 1, (evl_number)-sum };
+    SET(evl_unary_loops)[EVL_AFFINE](n, x, y, shifts);
+}
+
 static void log_softmax_columns(evl_axis_lines at, const real *x, real *y)
 {
     real most[COLUMNS], sum[COLUMNS];
+    if (is_row(at)) {
+        log_softmax_row(at.n, x, y);
+        return;
+    }
     gather(at, x, NULL, most, &max_rule);
     gather(at, x, most, sum, &exp_rule);
     spread(at, x, most, y, item_loops[EVL_SUB]);
@@ -72,7 +102,9 @@ static void hardmax_columns(evl_axis_lines at, const real *x, real *y)
 {
     int64_t best[COLUMNS];
     SET(evl_arg_lines)(at, x, false, false, best);
-    for (size_t i = 0; i < at.n; i++)
+    if (is_row(at))
+        memset(y, 0, at.n * sizeof *y);
+    for (size_t i = 0; i < at.n && !is_row(at); i++)
         memset(y + i * at.stride, 0, at.inner * sizeof *y);
     for (size_t j = 0; j < at.inner; j++)
         y[(size_t)best[j] * at.stride + j] = 1;

@@ -18,6 +18,7 @@ typedef struct fold_rule {
     evl_binary_kind join;
     item (*block)(size_t n, const item *x); /* joins up to BLOCK elements side by side */
     evl_binary_loop *enter;                 /* NULL: x itself */
+    evl_unary_loop *enter_row;              /* the same of one line, whose value is p[0] */
 } fold_rule;
 
 static inline void halve(size_t half, item *lane, item (*join)(item, item))
@@ -73,11 +74,17 @@ static inline void enter_square(size_t n, const void *x, size_t x_step, const vo
     item_loops[EVL_MUL](n, x, x_step, x, x_step, y);
 }
 
-static const fold_rule sum_rule = { 0, EVL_ADD, sum_block, NULL };
-static const fold_rule square_rule = { 0, EVL_ADD, sum_block, enter_square };
-static const fold_rule product_rule = { 1, EVL_MUL, product_block, NULL };
-static const fold_rule max_rule = { item_least, EVL_MAX, max_block, NULL };
-static const fold_rule min_rule = { item_most, EVL_MIN, min_block, NULL };
+static inline void enter_square_row(size_t n, const void *x, void *y, const evl_number *p)
+{
+    (void)p;
+    item_loops[EVL_MUL](n, x, 1, x, 1, y);
+}
+
+static const fold_rule sum_rule = { 0, EVL_ADD, sum_block, NULL, NULL };
+static const fold_rule square_rule = { 0, EVL_ADD, sum_block, enter_square, enter_square_row };
+static const fold_rule product_rule = { 1, EVL_MUL, product_block, NULL, NULL };
+static const fold_rule max_rule = { item_least, EVL_MAX, max_block, NULL, NULL };
+static const fold_rule min_rule = { item_most, EVL_MIN, min_block, NULL, NULL };
 
 static inline bool is_row(evl_axis_lines at)
 {
@@ -89,11 +96,12 @@ __attribute__((noinline)) static item fold_row(size_t n, const item *x, item shi
                                                const fold_rule *rule)
 {
     item entered[BLOCK], both[2] = { rule->start, rule->start };
+    const evl_number p = (evl_number)shift;
     for (size_t i = 0; i < n; i += BLOCK) {
         size_t part = n - i < BLOCK ? n - i : BLOCK;
         const item *from = x + i;
-        if (rule->enter) {
-            rule->enter(part, from, 1, &shift, 0, entered);
+        if (rule->enter_row) {
+            rule->enter_row(part, from, entered, &p);
             from = entered;
         }
         both[1] = rule->block(part, from);

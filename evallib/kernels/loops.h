@@ -102,13 +102,13 @@ typedef struct evl_channels {
 } evl_channels;
 typedef void evl_channels_loop(const evl_channels *, const void *x, void *y);
 
-/* ONNX LRN of one sample: y = x / (bias + alpha / size * (sum of squares over `size`
+/* ONNX LRN along channels: y = x / (bias + alpha / size * (sum of squares over `size`
 ** channels around)) ^ beta. x is not y. */
 typedef struct evl_window {
-    size_t channels, inner, size;
+    size_t size;
     evl_number alpha, beta, bias;
 } evl_window;
-typedef void evl_window_loop(const evl_window *, const void *x, void *y);
+typedef void evl_window_loop(evl_axis_lines, const evl_window *, const void *x, void *y);
 
 /* y[i] = c[i * c_step] ? a[i * a_step] : b[i * b_step], steps 0 or 1. What has step 1 may be y. */
 typedef struct evl_select_arrays {

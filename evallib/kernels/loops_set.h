@@ -9,6 +9,7 @@ extern evl_compare_loop *const SET(evl_compare_loops)[EVL_N_COMPARE];
 extern evl_reduce_loop *const SET(evl_reduce_loops)[EVL_N_REDUCE];
 extern evl_axis_loop *const SET(evl_axis_loops)[EVL_N_AXIS];
 evl_binary_loop SET(evl_exp_of_difference); /* y = exp(a - b) */
+evl_unary_loop SET(evl_exp_from);           /* y = exp(x - p[0]) */
 /* of trigonometry_real.c, for the table of unary loops */
 evl_unary_loop SET(evl_sin_loop), SET(evl_cos_loop), SET(evl_tan_loop), SET(evl_asin_loop),
     SET(evl_acos_loop), SET(evl_atan_loop), SET(evl_sinh_loop), SET(evl_cosh_loop),

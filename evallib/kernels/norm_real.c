@@ -6,18 +6,19 @@ static evl_binary_loop *const *const item_loops = SET(evl_binary_loops);
 
 #include "kernels/folds.h"
 
-static real square_of_distance(real x, real from)
+static inline real square_of_distance(real x, real from, real unused)
 {
+    (void)unused;
     return (x - from) * (x - from);
 }
 
-static void enter_distance(size_t n, const void *x, size_t x_step, const void *from,
-                           size_t from_step, void *y)
+static void enter_distance_row(size_t n, const void *x, void *y, const evl_number *p)
 {
-    zip(n, x, x_step, from, from_step, y, enter_distance, square_of_distance);
+    map_with(n, x, y, enter_distance_row, (map_parameters){ p, (real)p[0], 0 }, square_of_distance);
 }
 
-static const fold_rule distance_rule = { 0, EVL_ADD, sum_block, enter_distance };
+/* of rows alone */
+static const fold_rule distance_rule = { 0, EVL_ADD, sum_block, NULL, enter_distance_row };
 
 /* A scale and a bias for each element; NULL: 1, 0. */
 static void affine_each(size_t n, const real *x, const real *moments, const evl_normalize *how,
@@ -78,27 +79,27 @@ void SET(evl_normalize_channels)(const evl_channels *how, const void *from, void
                    bias[c], y + c * how->inner);
 }
 
-/* The sum of squares of the channels from .. to-1 at one place. */
-static real window_sum(const evl_window *how, const real *x, size_t from, size_t to)
+/* COLUMNS elements of each channel at a time, which stay in the first cache. */
+void SET(evl_local_response)(evl_axis_lines at, const evl_window *how, const void *from, void *to)
 {
-    real sum = 0;
-    for (size_t c = from; c < to; c++)
-        sum += x[c * how->inner] * x[c * how->inner];
-    return sum;
-}
-
-void SET(evl_local_response)(const evl_window *how, const void *from, void *to)
-{
-    const real *x = from;
-    real *y = to, bias = (real)how->bias, beta = (real)how->beta;
-    real alpha = (real)(how->alpha / (evl_number)how->size);
-    size_t before = (how->size - 1) / 2, after = how->size / 2;
-    for (size_t c = 0; c < how->channels; c++) {
-        size_t first = c < before ? 0 : c - before;
-        size_t end = how->channels - c <= after ? how->channels : c + after + 1;
-        for (size_t j = 0; j < how->inner; j++) {
-            real square = window_sum(how, x + j, first, end);
-            y[c * how->inner + j] = x[c * how->inner + j] / pow(bias + alpha * square, beta);
+    const evl_number affine[] = { 0, how->alpha / (evl_number)how->size, how->bias };
+    const real *x = from, beta = (real)how->beta;
+    real *y = to, sum[COLUMNS], square[COLUMNS];
+    size_t before = (how->size - 1) / 2, after = how->size / 2, width;
+    for (size_t j = 0; j < at.inner; j += width) {
+        width = at.inner - j < COLUMNS ? at.inner - j : COLUMNS;
+        for (size_t c = 0; c < at.n; c++) {
+            size_t first = c < before ? 0 : c - before;
+            size_t end = at.n - c <= after ? at.n : c + after + 1, here = c * at.stride + j;
+            fill_tile(width, 0, sum);
+            for (size_t k = first; k < end; k++) {
+                const real *row = x + k * at.stride + j;
+                item_loops[EVL_MUL](width, row, 1, row, 1, square);
+                item_loops[EVL_ADD](width, sum, 1, square, 1, sum);
+            }
+            SET(evl_unary_loops)[EVL_AFFINE](width, sum, sum, affine);
+            item_loops[EVL_POW](width, sum, 1, &beta, 0, sum);
+            item_loops[EVL_DIV](width, x + here, 1, sum, 1, y + here);
         }
     }
 }

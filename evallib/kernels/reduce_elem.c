@@ -18,7 +18,12 @@ static void enter_abs(size_t n, const void *x, size_t x_step, const void *unused
     ELEM(evl_unary_loops)[EVL_ABS](n, x, y, NULL);
 }
 
-static const fold_rule abs_rule = { 0, EVL_ADD, sum_block, enter_abs };
+static void enter_abs_row(size_t n, const void *x, void *y, const evl_number *p)
+{
+    ELEM(evl_unary_loops)[EVL_ABS](n, x, y, p);
+}
+
+static const fold_rule abs_rule = { 0, EVL_ADD, sum_block, enter_abs, enter_abs_row };
 
 static void reduce_l1(evl_axis_lines at, const void *x, void *y)
 {

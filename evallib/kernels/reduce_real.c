@@ -16,8 +16,14 @@ static void enter_abs(size_t n, const void *x, size_t x_step, const void *unused
     SET(evl_unary_loops)[EVL_ABS](n, x, y, NULL);
 }
 
-static const fold_rule abs_rule = { 0, EVL_ADD, sum_block, enter_abs };
-static const fold_rule exp_rule = { 0, EVL_ADD, sum_block, SET(evl_exp_of_difference) };
+static void enter_abs_row(size_t n, const void *x, void *y, const evl_number *p)
+{
+    SET(evl_unary_loops)[EVL_ABS](n, x, y, p);
+}
+
+static const fold_rule abs_rule = { 0, EVL_ADD, sum_block, enter_abs, enter_abs_row };
+static const fold_rule exp_rule = { 0, EVL_ADD, sum_block, SET(evl_exp_of_difference),
+                                    SET(evl_exp_from) };
 
 static void reduce_mean(evl_axis_lines at, const void *x, void *y)
 {

@@ -224,6 +224,17 @@ static void shrink_loop(size_t n, const void *x, void *y, const evl_number *p)
     map_with(n, x, y, shrink_loop, (map_parameters){ p, (real)p[0], (real)p[1] }, shrink);
 }
 
+static inline real exp_from(real x, real from, real unused)
+{
+    (void)unused;
+    return evl_exp(x - from);
+}
+
+void SET(evl_exp_from)(size_t n, const void *x, void *y, const evl_number *p)
+{
+    map_with(n, x, y, SET(evl_exp_from), (map_parameters){ p, (real)p[0], 0 }, exp_from);
+}
+
 static void affine_loop(size_t n, const void *from, void *to, const evl_number *p)
 {
     const real *x = from, shift = (real)p[0], factor = (real)p[1], bias = (real)p[2];

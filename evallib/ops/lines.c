@@ -1,7 +1,7 @@
 /* Work along an axis, cut for threads. */
 #include "ops/lines.h"
 
-enum { TILE = 1 << 14, WHOLE = 1 << 16, COLUMNS = 64 };
+enum { TILE = 1 << 14, WHOLE = 1 << 16, COLUMNS = 128 };
 
 evl_lines evl_lines_along(const evl_shape *s, int32_t axis)
 {

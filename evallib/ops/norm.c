@@ -331,7 +331,8 @@ static EvalStatus infer_batch(evl_infer *x)
 typedef struct lrn_state {
     evl_window_loop *loop;
     evl_window how;
-    size_t n_samples, size;
+    evl_lines lines; /* along channels */
+    size_t size;
 } lrn_state;
 
 typedef struct lrn_arrays {
@@ -340,19 +341,16 @@ typedef struct lrn_arrays {
     char *y;
 } lrn_arrays;
 
-static void do_sample(void *arg, size_t i)
+static void do_part(void *arg, const evl_lines_part *part)
 {
     const lrn_arrays *a = arg;
-    size_t at = i * a->s->how.channels * a->s->how.inner * a->s->size;
-    a->s->loop(&a->s->how, a->x + at, a->y + at);
+    a->s->loop(part->at, &a->s->how, a->x + part->x * a->s->size, a->y + part->x * a->s->size);
 }
 
 static EvalStatus run_lrn(const evl_call *call)
 {
     lrn_arrays arrays = { call->state, call->in[0]->data, call->out[0]->data };
-    const evl_window *how = &arrays.s->how;
-    evl_each_for(arrays.s->n_samples, how->channels * how->inner, call->machine->pool, do_sample,
-                 &arrays);
+    evl_lines_for(&arrays.s->lines, call->machine->pool, do_part, &arrays);
     return EVAL_OK;
 }
 
@@ -367,9 +365,8 @@ static EvalStatus prepare_lrn(evl_prepare *p)
     if (shape->rank < 2 || size < 1)
         return evl_fail(p->ctx, EVAL_ERR_SHAPE, "rank %d and size %lld, expected 2 and 1 or more",
                         (int)shape->rank, (long long)size);
-    evl_lines lines = evl_lines_along(shape, 1);
-    s->n_samples = lines.outer;
-    s->how = (evl_window){ .channels = lines.n, .inner = lines.inner, .size = (size_t)size };
+    s->lines = evl_lines_along(shape, 1);
+    s->how.size = (size_t)size;
     s->how.alpha = evl_node_number(node, "alpha", (evl_number)1e-4f);
     s->how.beta = evl_node_number(node, "beta", (evl_number)0.75f);
     s->how.bias = evl_node_number(node, "bias", 1);

@@ -1,5 +1,5 @@
 /* How far the library's functions are from the truth, in units in the last place, over all
-** floats or random doubles; README.md says how to read it.
+** floats or random doubles; tests/README.md says how to read it.
 **
 **     accuracy_f [STRIDE [FUNCTION ...]]     every STRIDE-th of all 2^32 floats
 **     accuracy_d [COUNT [FUNCTION ...]]      COUNT random doubles and those at the edges
