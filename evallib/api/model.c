@@ -73,6 +73,10 @@ static EvalStatus start(evl_context *ctx, evl_model *m, evl_precision precision)
     ctx->file = NULL;
     if (st == EVAL_OK && !(m->store = evl_store_new(m->memory)))
         st = evl_no_memory(ctx);
+    if (st == EVAL_OK) {
+        evl_store_files(m->store, &m->file, 1);
+        evl_store_files(m->store, m->external.files, m->external.n);
+    }
     if (st == EVAL_OK && threads > 1)
         st = evl_pool_new(ctx, threads, (unsigned)m->settings.spin_us, &m->machine.pool);
     if (st != EVAL_OK)

@@ -222,6 +222,7 @@ typedef struct packing {
     void (*make)(void *, const evl_tensor *, const void *);
     const evl_tensor *source;
     const void *arg;
+    evl_store *store;
 } packing;
 
 static EvalStatus pack(evl_context *ctx, void *block, void *arg)
@@ -229,6 +230,8 @@ static EvalStatus pack(evl_context *ctx, void *block, void *arg)
     const packing *p = arg;
     (void)ctx;
     p->make(block, p->source, p->arg);
+    evl_store_forget(p->store, p->source->data,
+                     evl_shape_count(&p->source->shape) * evl_type_size(p->source->type));
     return EVAL_OK;
 }
 
@@ -238,7 +241,7 @@ EvalStatus evl_prepare_block(evl_prepare *p, size_t input, const char *kind, uin
                              const void *arg, const void **block)
 {
     const evl_tensor *source = p->use.in[input];
-    packing how = { make, source, arg };
+    packing how = { make, source, arg, p->store };
     if (source->life == EVL_LIFE_MODEL && source->data) {
         evl_store_key key = { source->data, kind, variant };
         return evl_store_get(p->ctx, p->store, &key, bytes, pack, &how, block);

@@ -1,9 +1,8 @@
 /* Blocks in a list per bucket; each is made under the lock, so it is made once. */
 #include "ir/store.h"
-#include "os/os.h"
 #include <string.h>
 
-enum { N_BUCKETS = 256 };
+enum { N_BUCKETS = 256, MOST_LISTS = 2 };
 
 /* Its key's kind is a copy behind it: a plan that asks for it may end before the model does. */
 typedef struct block {
@@ -17,6 +16,8 @@ struct evl_store {
     evl_memory *memory;
     evl_mutex *lock;
     block *buckets[N_BUCKETS];
+    const evl_file *files[MOST_LISTS];
+    size_t n_files[MOST_LISTS];
 };
 
 evl_store *evl_store_new(evl_memory *memory)
@@ -45,6 +46,23 @@ void evl_store_free(evl_store *store)
         }
     evl_mutex_free(store->lock);
     evl_release(store->memory, store);
+}
+
+void evl_store_files(evl_store *store, const evl_file *files, size_t n)
+{
+    for (size_t i = 0; i < MOST_LISTS; i++)
+        if (!store->files[i]) {
+            store->files[i] = files;
+            store->n_files[i] = n;
+            return;
+        }
+}
+
+void evl_store_forget(evl_store *store, const void *data, size_t bytes)
+{
+    for (size_t i = 0; i < MOST_LISTS; i++)
+        for (size_t j = 0; j < store->n_files[i]; j++)
+            evl_file_forget(&store->files[i][j], data, bytes);
 }
 
 static size_t bucket_of(const evl_store_key *key)

@@ -2,7 +2,7 @@
 ** packed. Blocks are made once, shared by all plans, and live as long as the model. */
 #ifndef EVL_IR_STORE_H
 #define EVL_IR_STORE_H
-#include "base/context.h"
+#include "os/os.h"
 
 typedef struct evl_store evl_store;
 
@@ -14,6 +14,11 @@ typedef struct evl_store_key {
 
 evl_store *evl_store_new(evl_memory *);  /* NULL: no memory */
 void evl_store_free(evl_store *);
+
+/* Files that constants point into; they live as long as the store. At most two lists. */
+void evl_store_files(evl_store *, const evl_file *files, size_t n);
+/* A constant that from now on is there in another form. */
+void evl_store_forget(evl_store *, const void *data, size_t bytes);
 
 const void *evl_store_find(evl_store *, const evl_store_key *); /* NULL: not there */
 

@@ -16,6 +16,9 @@ typedef struct evl_file {
 /* EVAL_ERR_IO: missing, unreadable, a directory, no regular file; FORMAT: empty. */
 EVL_MUST_USE EvalStatus evl_file_open(evl_context *, const char *path, bool may_map, evl_file *);
 void evl_file_close(evl_file *); /* a zeroed one is allowed */
+/* Bytes that are not read soon again need no memory till then: of a mapped file, as far as
+** they lie in it; they can be read as before. */
+void evl_file_forget(const evl_file *, const void *data, size_t size);
 
 /* Part of a file beside a model, for external data: `name` is kept inside the
 ** folder of `model`: no absolute path, no "..", no symbolic link out, no hard

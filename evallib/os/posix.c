@@ -2,6 +2,7 @@
 **
 ** Files are opened so that nothing waits: a fifo without a writer or a terminal is told by
 ** fstat, not by its effect. errno is left as found. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "os/os.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -164,6 +165,20 @@ void evl_file_close(evl_file *file)
         evl_release(file->memory, (void *)file->data);
     }
     *file = (evl_file){ 0 };
+    errno = found;
+}
+
+void evl_file_forget(const evl_file *file, const void *data, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)file->data;
+    uintptr_t from = (uintptr_t)data, to = from + size;
+    if (!file->is_mapped || from < begin || size > file->size || to > begin + file->size)
+        return;
+    int found = errno;
+    from = (from + page - 1) / page * page;
+    to = to / page * page;
+    if (from < to)
+        madvise((void *)from, to - from, MADV_DONTNEED);
     errno = found;
 }
 

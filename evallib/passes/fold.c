@@ -23,6 +23,7 @@ typedef struct conversion {
     const evl_tensor *from;
     EvalType to;
     size_t n;
+    evl_store *store;
 } conversion;
 
 static EvalStatus convert(evl_context *ctx, void *block, void *arg)
@@ -31,6 +32,7 @@ static EvalStatus convert(evl_context *ctx, void *block, void *arg)
     if (!evl_convert(c->n, c->from->type, c->from->data, c->to, block))
         return evl_fail(ctx, EVAL_ERR_TYPE, "a constant of type %s cannot be used",
                         evl_type_name(c->from->type));
+    evl_store_forget(c->store, c->from->data, c->n * evl_type_size(c->from->type));
     return EVAL_OK;
 }
 
@@ -38,7 +40,7 @@ static EvalStatus convert(evl_context *ctx, void *block, void *arg)
 static EvalStatus settle(folder *f, evl_graph *g, evl_value *v)
 {
     EvalType to = evl_type_is_float(v->t.type) ? g->real : v->t.type;
-    conversion c = { &v->t, to, evl_shape_count(&v->t.shape) };
+    conversion c = { &v->t, to, evl_shape_count(&v->t.shape), f->env->store };
     size_t size = evl_type_size(to);
     const void *data;
     if (c.n == 0 || !v->t.data) {

@@ -368,12 +368,34 @@ static void each_failing_allocation_is_answered(void **state)
     }
 }
 
+static void what_is_forgotten_can_be_read_again(void **state)
+{
+    enum { LARGE = 5 * 4096 + 7 };
+    evl_context *ctx = evl_test_begin();
+    (void)state;
+    write_file("large", LARGE);
+    for (int may_map = 0; may_map < 2; may_map++) {
+        evl_file file;
+        assert_int_equal(evl_file_open(ctx, "large", may_map, &file), EVAL_OK);
+        evl_file_forget(&file, file.data, file.size);
+        evl_file_forget(&file, (const char *)file.data + 100, 9000);
+        evl_file_forget(&file, folder, sizeof folder); /* no part of it */
+        assert_true(is_whole(&file, LARGE));
+        assert_true(strncmp(folder, "evl_test", 8) == 0);
+        evl_file_close(&file);
+    }
+    assert_int_equal(remove("large"), 0);
+    evl_test_end(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_file_is_mapped_or_read_whole, without_faults,
                                         nothing_open),
         cmocka_unit_test_setup_teardown(a_refused_mapping_is_read_instead, without_faults,
+                                        nothing_open),
+        cmocka_unit_test_setup_teardown(what_is_forgotten_can_be_read_again, without_faults,
                                         nothing_open),
         cmocka_unit_test_setup_teardown(short_reads_and_interruptions_go_on, without_faults,
                                         nothing_open),
