@@ -86,7 +86,7 @@ static inline vec at_point(const real *g, vec w0, vec w1, vec w2)
 
 static void weights_of(size_t m, const real (*g)[3], const real *w, real *u, size_t step)
 {
-    const size_t side = m + 2, row = 2 * LANES;
+    const size_t side = m + 2, row = 2 * (size_t)LANES;
     vec half[MOST][3];
     for (size_t i = 0; i < side; i++)
         for (size_t j = 0; j < 3; j++)
