@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing, builds, runs the tests.
 #
-#     sh tests/run.sh                 every stage; on a bare Debian machine as root, or with sudo
+#     sh tests/run.sh                 those seen to pass; on a bare Debian machine as root, or with sudo
 #     sh tests/run.sh gcc lint        these stages alone
 #     BUILD=/somewhere sh tests/run.sh    builds there, not in build/
 #

@@ -2,8 +2,8 @@
 ** Networks", 2015): outputs are products of polynomials, taken at m + 1 points and at
 ** infinity.
 **
-** The points of F(4 x 4) are 0, +-3/4, +-3/2: whole networks lose a quarter of what the
-** usual 0, +-1, +-2 lose (tests/accuracy), and every number below is exact. Those of
+** The points of F(4 x 4) are 0, +-3/4, +-3/2: in simulations whole networks lose a quarter
+** of what the usual 0, +-1, +-2 lose, and every number below is exact. Those of
 ** F(2 x 2) are 0, +-1. */
 #include "kernels/blocked.h"
 #include "kernels/set.h"

@@ -11,7 +11,7 @@ enum {
     TILES_WANTED = 4,
     MEMORY = 20, /* vector operations in the time that memory takes for a vector */
     MOST_WIDTH = 32, /* 2 * lanes */
-    /* F4 loses more than the direct sums (tests/accuracy): few channels hide it less. */
+    /* F4 loses more than the direct sums: few channels hide it less. */
     F4_CHANNELS = 16
 };
 
