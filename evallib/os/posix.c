@@ -2,7 +2,6 @@
 **
 ** Files are opened so that nothing waits: a fifo without a writer or a terminal is told by
 ** fstat, not by its effect. errno is left as found. */
-#define _DEFAULT_SOURCE /* madvise */
 #include "os/os.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -175,10 +174,10 @@ void evl_file_forget(const evl_file *file, const void *data, size_t size)
     if (!file->is_mapped || from < begin || size > file->size || to > begin + file->size)
         return;
     int found = errno;
-    from = (from + page - 1) / page * page;
-    to = to / page * page;
-    if (from < to)
-        madvise((void *)from, to - from, MADV_DONTNEED);
+    size_t skipped = (page - from % page) % page;
+    if (to / page * page > from + skipped)
+        madvise((char *)file->data + (from - begin) + skipped, to / page * page - from - skipped,
+                MADV_DONTNEED);
     errno = found;
 }
 
