@@ -9,6 +9,7 @@
 
 enum {
     ROWS = VECTOR_ROWS,
+    ROWS_OF_ONE = ROWS < 8 ? 8 : ROWS, /* of one block: as many sums as keep both multipliers busy */
     COLUMNS = 2 * LANES,
     BLOCK_K = 384,     /* weights of a block fill most of the first cache */
     LINE = 64,         /* bytes of a line of the cache */
@@ -22,7 +23,9 @@ typedef struct part {
     const size_t *taps;
     size_t n_taps;
     const real *weights;
-    bool is_first, is_last;
+    bool is_first;
+    const real *residual; /* of the last taps; NULL: none */
+    real least, most;
     size_t lines; /* that each tap brings of the weights after these */
 } part;
 
@@ -40,11 +43,9 @@ static inline void store(const part *p, size_t b, size_t i, vec sum)
 {
     const evl_blocked_sums *s = p->s;
     size_t at = b * s->y_block + i * LANES;
-    if (p->is_last && s->residual)
-        sum += vec_load(s->residual + at);
-    if (p->is_last && s->clips)
-        sum = vec_clip(sum, s->least, s->most);
-    vec_store(s->y + at, sum);
+    if (p->residual)
+        sum += vec_load(p->residual + at);
+    vec_store(s->y + at, vec_clip(sum, p->least, p->most));
 }
 
 /* Weights used next: their first reader would wait for memory. */
@@ -60,13 +61,14 @@ static inline __attribute__((always_inline)) void tile(const part *p, size_t ind
                                                        size_t rows, size_t n_blocks)
 {
     const evl_blocked_sums *s = p->s;
-    const real *w = p->weights, *x[ROWS];
+    const real *w = p->weights, *x[ROWS_OF_ONE];
     const size_t bytes = p->n_taps * s->run * COLUMNS * sizeof(real), done = index * p->n_taps * p->lines * LINE;
     const size_t lines = done < bytes ? p->lines : 0;
+    const size_t asked = s->run == LANES && p->n_taps > TAPS_AHEAD ? p->n_taps - TAPS_AHEAD : 0;
     const char *ahead = (const char *)w + bytes + done;
-    vec left[ROWS] = { 0 }, right[ROWS] = { 0 };
+    vec left[ROWS_OF_ONE] = { 0 }, right[ROWS_OF_ONE] = { 0 };
 #pragma GCC unroll 16
-    for (size_t i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < ROWS_OF_ONE; i++)
         if (i < rows) {
             x[i] = s->x + s->places[at + i];
             left[i] = start(p, 0, at + i);
@@ -76,14 +78,14 @@ static inline __attribute__((always_inline)) void tile(const part *p, size_t ind
     for (size_t t = 0; t < p->n_taps; t++) {
         size_t k = p->taps[t];
         ahead = bring(ahead, lines);
-        if (t + TAPS_AHEAD < p->n_taps)
+        if (t < asked)
 #pragma GCC unroll 16
             for (size_t i = 0; i < rows; i += A_LINE)
                 __builtin_prefetch(x[i] + p->taps[t + TAPS_AHEAD], 0, 3);
         for (size_t end = k + s->run; k < end; k++, w += COLUMNS) {
             vec w0 = vec_load(w), w1 = vec_load(w + LANES);
 #pragma GCC unroll 16
-            for (size_t i = 0; i < ROWS; i++)
+            for (size_t i = 0; i < ROWS_OF_ONE; i++)
                 if (i < rows) {
                     left[i] += x[i][k] * w0;
                     if (n_blocks > 1)
@@ -136,10 +138,10 @@ static void one_block(const part *p, size_t index, size_t at, size_t rows)
     case 2: tile(p, index, at, 2, 1); return;
     case 3: tile(p, index, at, 3, 1); return;
     case 4: tile(p, index, at, 4, 1); return;
-    case 5: tile(p, index, at, R5, 1); return;
-    case 6: tile(p, index, at, R6, 1); return;
-    case 7: tile(p, index, at, R7, 1); return;
-    case 8: tile(p, index, at, R8, 1); return;
+    case 5: tile(p, index, at, 5, 1); return;
+    case 6: tile(p, index, at, 6, 1); return;
+    case 7: tile(p, index, at, 7, 1); return;
+    case 8: tile(p, index, at, 8, 1); return;
     case 9: tile(p, index, at, R9, 1); return;
     case 10: tile(p, index, at, R10, 1); return;
     case 11: tile(p, index, at, R11, 1); return;
@@ -163,12 +165,15 @@ static void part_sums(const part *p, size_t tiles)
 /* In blocks of taps, so that weights come from the first cache for all tiles but one. */
 static void sums(const evl_blocked_sums *s)
 {
-    size_t parts = (s->n_taps * s->run + BLOCK_K - 1) / BLOCK_K, tiles = (s->n + ROWS - 1) / ROWS;
+    size_t rows = s->n_blocks > 1 ? ROWS : ROWS_OF_ONE, tiles = (s->n + rows - 1) / rows;
+    size_t parts = (s->n_taps * s->run + BLOCK_K - 1) / BLOCK_K;
     size_t bytes = s->run * COLUMNS * sizeof(real); /* of a tap's weights */
     for (size_t i = 0, at = 0; i < parts; i++) {
         size_t taps = (s->n_taps - at + parts - i - 1) / (parts - i);
+        bool clips = i + 1 == parts && s->clips;
         part p = { s, s->taps + at, taps, s->weights + at * s->run * COLUMNS, i == 0,
-                   i + 1 == parts, (bytes + LINE * tiles - 1) / (LINE * tiles) };
+                   i + 1 == parts ? s->residual : NULL, clips ? s->least : -(real)INFINITY,
+                   clips ? s->most : (real)INFINITY, (bytes + LINE * tiles - 1) / (LINE * tiles) };
         part_sums(&p, tiles);
         at += taps;
     }

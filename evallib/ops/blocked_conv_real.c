@@ -89,10 +89,16 @@ static void zero(size_t n, real *to)
         to[i] = 0;
 }
 
+/* Numbers at a place that are channels: of one block, what fills it up is left out. */
+static size_t channels_at(const evl_blocked_conv *c)
+{
+    return c->is_thin ? 1 : c->in_channels < c->lanes ? c->in_channels : c->lanes;
+}
+
 static real *pack_pair(const evl_conv_packing *p, const column_rows *from, real *to)
 {
     const evl_blocked_conv *c = p->conv;
-    size_t run = c->is_thin ? 1 : c->lanes, width = 2 * c->lanes;
+    size_t run = channels_at(c), width = 2 * c->lanes;
     size_t kernel = evl_stencil_kernel(&c->window);
     for (size_t first = 0; first < c->in_channels; first += run)
         for (size_t k = 0; k < kernel; k++)
@@ -150,6 +156,8 @@ static EvalStatus prepare_direct(evl_prepare *p, plan *x)
     const evl_blocked_conv *c = &x->conv;
     evl_conv_packing how = TWIN(evl_conv_packing_of)(p, c);
     EvalStatus st = make_bands(p, x, x->in_blocks, BAND_BYTES);
+    if (!c->is_thin)
+        x->bands.run = channels_at(c);
     size_t bytes = st == EVAL_OK ? weights_size(x) : 1;
     if (bytes == 0)
         return evl_no_memory(p->ctx);
