@@ -104,6 +104,7 @@ struct evl_op {
     const evl_impl *real[EVL_PRECISIONS];     /* for floating point */
     const evl_impl *integer;                  /* integers and bool */
     const evl_impl *any;                      /* every type that has none of the above */
+    uint8_t kind;                             /* which of its family it is: the loop's number */
 };
 
 /* The implementation for a type in a precision; NULL: not offered. */

@@ -5,75 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-static EvalStatus prepare(evl_prepare *);
-
-static EvalStatus prepare_gelu(evl_prepare *p)
-{
-    const char *how = evl_node_text(p->use.node, "approximate", "none");
-    bool is_tanh = strcmp(how, "tanh") == 0;
-    if (!is_tanh && strcmp(how, "none") != 0)
-        return evl_fail(p->ctx, EVAL_ERR_FORMAT, "approximate is '%s', expected none or tanh", how);
-    return evl_unary_prepare(p, is_tanh ? EVL_GELU_TANH : EVL_GELU, NULL);
-}
-
-static const evl_impl parametric = { prepare, evl_unary_run };
-static const evl_impl gelu = { prepare_gelu, evl_unary_run };
-
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
-/* clang-format off */
-const evl_op evl_op_elu = {
-    "Elu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &parametric, &parametric }, NULL, NULL
-};
-const evl_op evl_op_leaky_relu = {
-    "LeakyRelu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &parametric, &parametric }, NULL, NULL
-};
-static const evl_op op_selu = {
-    "Selu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &parametric, &parametric }, NULL, NULL
-};
-static const evl_op op_celu = {
-    "Celu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &parametric, &parametric }, NULL, NULL
-};
-static const evl_op op_thresholded_relu = {
-    "ThresholdedRelu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &parametric, &parametric }, NULL, NULL
-};
-const evl_op evl_op_hard_sigmoid = {
-    "HardSigmoid", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &parametric, &parametric }, NULL, NULL
-};
-static const evl_op op_shrink = {
-    "Shrink", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &parametric, &parametric }, &parametric, NULL
-};
-static const evl_op op_swish = {
-    "Swish", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &parametric, &parametric }, NULL, NULL
-};
-static const evl_op op_gelu = {
-    "Gelu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &gelu, &gelu }, NULL, NULL
-};
-/* clang-format on */
-
 typedef struct parameter {
     const char *name; /* NULL: none */
     float fallback;   /* as the standard writes it down: a float32 */
 } parameter;
-
-static const evl_op_kind kinds[] = {
-    { &evl_op_elu, EVL_ELU },
-    { &evl_op_leaky_relu, EVL_LEAKY_RELU },
-    { &op_selu, EVL_SELU },
-    { &op_celu, EVL_CELU },
-    { &op_thresholded_relu, EVL_THRESHOLDED_RELU },
-    { &evl_op_hard_sigmoid, EVL_HARD_SIGMOID },
-    { &op_shrink, EVL_SHRINK },
-    { &op_swish, EVL_SWISH },
-};
 
 static const parameter parameters[EVL_N_UNARY][2] = {
     [EVL_ELU] = { { "alpha", 1 } },
@@ -90,7 +25,7 @@ static const parameter parameters[EVL_N_UNARY][2] = {
 static EvalStatus prepare(evl_prepare *p)
 {
     const evl_node *node = p->use.node;
-    evl_unary_kind kind = (evl_unary_kind)evl_kind_of(kinds, node->op);
+    evl_unary_kind kind = (evl_unary_kind)node->op->kind;
     evl_number value[3] = { 0 };
     for (size_t i = 0; i < 2 && parameters[kind][i].name; i++)
         value[i] = evl_node_number(node, parameters[kind][i].name,
@@ -101,6 +36,58 @@ static EvalStatus prepare(evl_prepare *p)
     }
     return evl_unary_prepare(p, kind, value);
 }
+
+static EvalStatus prepare_gelu(evl_prepare *p)
+{
+    const char *how = evl_node_text(p->use.node, "approximate", "none");
+    bool is_tanh = strcmp(how, "tanh") == 0;
+    if (!is_tanh && strcmp(how, "none") != 0)
+        return evl_fail(p->ctx, EVAL_ERR_FORMAT, "approximate is '%s', expected none or tanh", how);
+    return evl_unary_prepare(p, is_tanh ? EVL_GELU_TANH : EVL_GELU, NULL);
+}
+
+static const evl_impl parametric = { prepare, evl_unary_run };
+static const evl_impl gelu = { prepare_gelu, evl_unary_run };
+
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
+/* clang-format off */
+const evl_op evl_op_elu = {
+    "Elu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &parametric, &parametric }, NULL, NULL, EVL_ELU
+};
+const evl_op evl_op_leaky_relu = {
+    "LeakyRelu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &parametric, &parametric }, NULL, NULL, EVL_LEAKY_RELU
+};
+static const evl_op op_selu = {
+    "Selu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &parametric, &parametric }, NULL, NULL, EVL_SELU
+};
+static const evl_op op_celu = {
+    "Celu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &parametric, &parametric }, NULL, NULL, EVL_CELU
+};
+static const evl_op op_thresholded_relu = {
+    "ThresholdedRelu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &parametric, &parametric }, NULL, NULL, EVL_THRESHOLDED_RELU
+};
+const evl_op evl_op_hard_sigmoid = {
+    "HardSigmoid", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &parametric, &parametric }, NULL, NULL, EVL_HARD_SIGMOID
+};
+static const evl_op op_shrink = {
+    "Shrink", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &parametric, &parametric }, &parametric, NULL, EVL_SHRINK
+};
+static const evl_op op_swish = {
+    "Swish", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &parametric, &parametric }, NULL, NULL, EVL_SWISH
+};
+static const evl_op op_gelu = {
+    "Gelu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
+    { &gelu, &gelu }, NULL, NULL, 0
+};
+/* clang-format on */
 
 /* --- Clip: its limits are attributes before opset 11, then inputs, known in the run --- */
 
@@ -177,7 +164,8 @@ static const evl_impl clip = { prepare_clip, run_clip };
 static const evl_impl clip_integer = { prepare_clip, run_clip_integer };
 
 const evl_op evl_op_clip = {
-    "Clip", NULL, 1, 3, 1, 1, 0, EVL_OP_IN_PLACE, infer_clip, { &clip, &clip }, &clip_integer, NULL
+    "Clip", NULL, 1, 3, 1, 1, 0, EVL_OP_IN_PLACE, infer_clip,
+    { &clip, &clip }, &clip_integer, NULL, EVL_CLIP
 };
 
 const evl_op *const evl_ops_activation[] = {

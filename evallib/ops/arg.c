@@ -76,7 +76,17 @@ static const evl_impl arg_impl = { prepare_arg, run_arg };
 
 /* --- CumSum, CumProd: the axis is an input, perhaps known in the run only --- */
 
-static EvalStatus prepare_running(evl_prepare *);
+static EvalStatus prepare_running(evl_prepare *p)
+{
+    evl_axis_step *s = evl_arena_take(p->arena, sizeof *s);
+    if (!s)
+        return evl_no_memory(p->ctx);
+    s->loop = evl_loops_of(p, 0)->axis[p->use.node->op->kind];
+    s->p[0] = (evl_number)evl_node_int(p->use.node, "exclusive", 0);
+    s->p[1] = (evl_number)evl_node_int(p->use.node, "reverse", 0);
+    p->state = s;
+    return s->loop ? EVAL_OK : evl_no_arithmetic(p->ctx, p->use.in[0]->type);
+}
 
 static EvalStatus run_running(const evl_call *call)
 {
@@ -95,42 +105,25 @@ static EvalStatus run_running(const evl_call *call)
 
 static const evl_impl running = { prepare_running, run_running };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 const evl_op evl_op_arg_max = {
     "ArgMax", NULL, 1, 1, 1, 1, 0, 0, infer_arg,
-    { &arg_impl, &arg_impl }, &arg_impl, NULL
+    { &arg_impl, &arg_impl }, &arg_impl, NULL, 0
 };
 const evl_op evl_op_arg_min = {
     "ArgMin", NULL, 1, 1, 1, 1, 0, 0, infer_arg,
-    { &arg_impl, &arg_impl }, &arg_impl, NULL
+    { &arg_impl, &arg_impl }, &arg_impl, NULL, 0
 };
 static const evl_op op_cum_sum = {
     "CumSum", NULL, 2, 2, 1, 1, 0, 0, evl_infer_same,
-    { &running, &running }, &running, NULL
+    { &running, &running }, &running, NULL, EVL_CUM_SUM
 };
 static const evl_op op_cum_prod = {
     "CumProd", NULL, 2, 2, 1, 1, 0, 0, evl_infer_same,
-    { &running, &running }, &running, NULL
+    { &running, &running }, &running, NULL, EVL_CUM_PROD
 };
 /* clang-format on */
-
-static const evl_op_kind kinds[] = {
-    { &op_cum_sum, EVL_CUM_SUM },
-    { &op_cum_prod, EVL_CUM_PROD },
-};
-
-static EvalStatus prepare_running(evl_prepare *p)
-{
-    evl_axis_step *s = evl_arena_take(p->arena, sizeof *s);
-    if (!s)
-        return evl_no_memory(p->ctx);
-    s->loop = evl_loops_of(p, 0)->axis[evl_kind_of(kinds, p->use.node->op)];
-    s->p[0] = (evl_number)evl_node_int(p->use.node, "exclusive", 0);
-    s->p[1] = (evl_number)evl_node_int(p->use.node, "reverse", 0);
-    p->state = s;
-    return s->loop ? EVAL_OK : evl_no_arithmetic(p->ctx, p->use.in[0]->type);
-}
 
 const evl_op *const evl_ops_arg[] = { &evl_op_arg_max, &evl_op_arg_min, &op_cum_sum, &op_cum_prod,
                                       NULL };

@@ -4,7 +4,10 @@
 #include "ops/ops.h"
 #include <string.h>
 
-static EvalStatus prepare(evl_prepare *);
+static EvalStatus prepare(evl_prepare *p)
+{
+    return evl_binary_prepare(p, (evl_binary_kind)p->use.node->op->kind);
+}
 
 static EvalStatus prepare_mod(evl_prepare *p)
 {
@@ -90,51 +93,41 @@ static const evl_impl binary = { prepare, evl_binary_run };
 static const evl_impl mod = { prepare_mod, evl_binary_run };
 static const evl_impl shift = { prepare_shift, evl_binary_run };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 const evl_op evl_op_add = {
     "Add", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
-    { &binary, &binary }, &binary, NULL
+    { &binary, &binary }, &binary, NULL, EVL_ADD
 };
 const evl_op evl_op_sub = {
     "Sub", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
-    { &binary, &binary }, &binary, NULL
+    { &binary, &binary }, &binary, NULL, EVL_SUB
 };
 const evl_op evl_op_mul = {
     "Mul", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
-    { &binary, &binary }, &binary, NULL
+    { &binary, &binary }, &binary, NULL, EVL_MUL
 };
 const evl_op evl_op_div = {
     "Div", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
-    { &binary, &binary }, &binary, NULL
+    { &binary, &binary }, &binary, NULL, EVL_DIV
 };
 const evl_op evl_op_pow = {
     "Pow", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, infer_pow,
-    { &power, &power }, &power, NULL
+    { &power, &power }, &power, NULL, 0
 };
 const evl_op evl_op_prelu = {
     "PRelu", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
-    { &binary, &binary }, &binary, NULL
+    { &binary, &binary }, &binary, NULL, EVL_PRELU
 };
 static const evl_op op_mod = {
     "Mod", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
-    { &mod, &mod }, &mod, NULL
+    { &mod, &mod }, &mod, NULL, 0
 };
 static const evl_op op_bit_shift = {
     "BitShift", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
-    { NULL, NULL }, &shift, NULL
+    { NULL, NULL }, &shift, NULL, 0
 };
 /* clang-format on */
-
-static const evl_op_kind kinds[] = {
-    { &evl_op_add, EVL_ADD }, { &evl_op_sub, EVL_SUB },     { &evl_op_mul, EVL_MUL },
-    { &evl_op_div, EVL_DIV }, { &evl_op_prelu, EVL_PRELU },
-};
-
-static EvalStatus prepare(evl_prepare *p)
-{
-    return evl_binary_prepare(p, (evl_binary_kind)evl_kind_of(kinds, p->use.node->op));
-}
 
 const evl_op *const evl_ops_binary[] = {
     &evl_op_add,   &evl_op_sub, &evl_op_mul,   &evl_op_div, &evl_op_pow,

@@ -65,47 +65,37 @@ static EvalStatus prepare_texts(evl_prepare *p)
     return prepare_with(p, p->use.in[0]->type == EVAL_STRING ? equal_texts : NULL);
 }
 
-static EvalStatus prepare(evl_prepare *);
+static EvalStatus prepare(evl_prepare *p)
+{
+    return prepare_with(p, evl_loops_of(p, 0)->compare[p->use.node->op->kind]);
+}
 
 static const evl_impl compare = { prepare, run_compare };
 static const evl_impl texts = { prepare_texts, run_compare };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 const evl_op evl_op_equal = {
     "Equal", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, infer,
-    { &compare, &compare }, &compare, &texts
+    { &compare, &compare }, &compare, &texts, EVL_EQUAL
 };
 const evl_op evl_op_less = {
     "Less", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, infer,
-    { &compare, &compare }, &compare, NULL
+    { &compare, &compare }, &compare, NULL, EVL_LESS
 };
 const evl_op evl_op_less_or_equal = {
     "LessOrEqual", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, infer,
-    { &compare, &compare }, &compare, NULL
+    { &compare, &compare }, &compare, NULL, EVL_LESS_OR_EQUAL
 };
 const evl_op evl_op_greater = {
     "Greater", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, infer,
-    { &compare, &compare }, &compare, NULL
+    { &compare, &compare }, &compare, NULL, EVL_GREATER
 };
 const evl_op evl_op_greater_or_equal = {
     "GreaterOrEqual", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, infer,
-    { &compare, &compare }, &compare, NULL
+    { &compare, &compare }, &compare, NULL, EVL_GREATER_OR_EQUAL
 };
 /* clang-format on */
-
-static const evl_op_kind kinds[] = {
-    { &evl_op_equal, EVL_EQUAL },
-    { &evl_op_less, EVL_LESS },
-    { &evl_op_less_or_equal, EVL_LESS_OR_EQUAL },
-    { &evl_op_greater, EVL_GREATER },
-    { &evl_op_greater_or_equal, EVL_GREATER_OR_EQUAL },
-};
-
-static EvalStatus prepare(evl_prepare *p)
-{
-    return prepare_with(p, evl_loops_of(p, 0)->compare[evl_kind_of(kinds, p->use.node->op)]);
-}
 
 const evl_op *const evl_ops_compare[] = {
     &evl_op_equal, &evl_op_less, &evl_op_less_or_equal, &evl_op_greater, &evl_op_greater_or_equal,

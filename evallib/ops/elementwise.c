@@ -5,13 +5,6 @@
 
 enum { TILE = 1 << 14, WHOLE = 1 << 16 }; /* less than WHOLE is not worth a second thread */
 
-int evl_kind_of(const evl_op_kind *table, const evl_op *op)
-{
-    while (table->op != op)
-        table++;
-    return table->kind;
-}
-
 size_t evl_tile_count(size_t n)
 {
     return n <= WHOLE ? 1 : (n - 1) / TILE + 1;

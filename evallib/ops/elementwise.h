@@ -1,19 +1,11 @@
-/* elementwise.h - what the families of element-wise operators share: which loop stands
-** for which operator, and how long arrays are cut into tiles for threads.
+/* elementwise.h - what the families of element-wise operators share: which loops there are,
+** and how long arrays are cut into tiles for threads.
 **
 ** Tiles depend on the number of elements alone, so results never depend on threads. */
 #ifndef EVL_OPS_ELEMENTWISE_H
 #define EVL_OPS_ELEMENTWISE_H
 #include "ir/op.h"
 #include "kernels/loops.h"
-
-typedef struct evl_op_kind {
-    const evl_op *op;
-    int kind;
-} evl_op_kind;
-
-/* The kind of an operator that is in the table. */
-int evl_kind_of(const evl_op_kind *table, const evl_op *);
 
 /* How many tiles n elements are cut into, and where one begins and ends. */
 size_t evl_tile_count(size_t n);

@@ -383,31 +383,31 @@ static const evl_impl rms = { prepare_rms, run_rows };
 static const evl_impl batch = { prepare_batch, run_batch };
 static const evl_impl lrn = { prepare_lrn, run_lrn };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 const evl_op evl_op_batch_normalization = {
     "BatchNormalization", NULL, 5, 5, 1, 5, 0, 0, infer_batch,
-    { &batch, &batch }, NULL, NULL
+    { &batch, &batch }, NULL, NULL, 0
 };
 const evl_op evl_op_instance_normalization = {
     "InstanceNormalization", NULL, 3, 3, 1, 1, 0, 0, infer_one,
-    { &instance, &instance }, NULL, NULL
+    { &instance, &instance }, NULL, NULL, 0
 };
 const evl_op evl_op_layer_normalization = {
     "LayerNormalization", NULL, 2, 3, 1, 3, 0, 0, infer_layer,
-    { &layer, &layer }, NULL, NULL
+    { &layer, &layer }, NULL, NULL, 0
 };
 static const evl_op op_group_normalization = {
     "GroupNormalization", NULL, 3, 3, 1, 1, 0, 0, infer_one,
-    { &group, &group }, NULL, NULL
+    { &group, &group }, NULL, NULL, 0
 };
 static const evl_op op_rms_normalization = {
     "RMSNormalization", NULL, 2, 2, 1, 1, 0, 0, infer_layer,
-    { &rms, &rms }, NULL, NULL
+    { &rms, &rms }, NULL, NULL, 0
 };
 static const evl_op op_lrn = {
     "LRN", NULL, 1, 1, 1, 1, 0, 0, evl_infer_same,
-    { &lrn, &lrn }, NULL, NULL
+    { &lrn, &lrn }, NULL, NULL, 0
 };
 /* clang-format on */
 

@@ -54,69 +54,6 @@ static EvalStatus infer(evl_infer *x)
     return EVAL_OK;
 }
 
-static EvalStatus prepare(evl_prepare *);
-
-static EvalStatus run(const evl_call *call)
-{
-    evl_reduction_apply(call->state, call->machine, call->in[0]->data, call->scratch,
-                        call->out[0]->data);
-    return EVAL_OK;
-}
-
-static const evl_impl reduce = { prepare, run };
-
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
-/* clang-format off */
-const evl_op evl_op_reduce_sum = {
-    "ReduceSum", NULL, 1, 2, 1, 1, 0, 0, infer,
-    { &reduce, &reduce }, &reduce, NULL
-};
-const evl_op evl_op_reduce_mean = {
-    "ReduceMean", NULL, 1, 2, 1, 1, 0, 0, infer,
-    { &reduce, &reduce }, &reduce, NULL
-};
-const evl_op evl_op_reduce_max = {
-    "ReduceMax", NULL, 1, 2, 1, 1, 0, 0, infer,
-    { &reduce, &reduce }, &reduce, NULL
-};
-const evl_op evl_op_reduce_min = {
-    "ReduceMin", NULL, 1, 2, 1, 1, 0, 0, infer,
-    { &reduce, &reduce }, &reduce, NULL
-};
-const evl_op evl_op_reduce_prod = {
-    "ReduceProd", NULL, 1, 2, 1, 1, 0, 0, infer,
-    { &reduce, &reduce }, &reduce, NULL
-};
-static const evl_op op_reduce_l1 = {
-    "ReduceL1", NULL, 1, 2, 1, 1, 0, 0, infer,
-    { &reduce, &reduce }, &reduce, NULL
-};
-static const evl_op op_reduce_l2 = {
-    "ReduceL2", NULL, 1, 2, 1, 1, 0, 0, infer,
-    { &reduce, &reduce }, &reduce, NULL
-};
-static const evl_op op_reduce_sum_square = {
-    "ReduceSumSquare", NULL, 1, 2, 1, 1, 0, 0, infer,
-    { &reduce, &reduce }, &reduce, NULL
-};
-static const evl_op op_reduce_log_sum = {
-    "ReduceLogSum", NULL, 1, 2, 1, 1, 0, 0, infer,
-    { &reduce, &reduce }, &reduce, NULL
-};
-static const evl_op op_reduce_log_sum_exp = {
-    "ReduceLogSumExp", NULL, 1, 2, 1, 1, 0, 0, infer,
-    { &reduce, &reduce }, &reduce, NULL
-};
-/* clang-format on */
-
-static const evl_op_kind kinds[] = {
-    { &evl_op_reduce_sum, EVL_REDUCE_SUM },     { &evl_op_reduce_mean, EVL_REDUCE_MEAN },
-    { &evl_op_reduce_max, EVL_REDUCE_MAX },     { &evl_op_reduce_min, EVL_REDUCE_MIN },
-    { &evl_op_reduce_prod, EVL_REDUCE_PROD },   { &op_reduce_l1, EVL_REDUCE_L1 },
-    { &op_reduce_l2, EVL_REDUCE_L2 },           { &op_reduce_sum_square, EVL_REDUCE_SUM_SQUARE },
-    { &op_reduce_log_sum, EVL_REDUCE_LOG_SUM }, { &op_reduce_log_sum_exp, EVL_REDUCE_LOG_SUM_EXP },
-};
-
 static EvalStatus prepare(evl_prepare *p)
 {
     const evl_tensor *x = p->use.in[0];
@@ -130,7 +67,7 @@ static EvalStatus prepare(evl_prepare *p)
         return st;
     if (axes.known == EVL_UNKNOWN)
         return evl_fail(p->ctx, EVAL_ERR_SHAPE, "the axes are not known");
-    evl_reduce_kind kind = (evl_reduce_kind)evl_kind_of(kinds, p->use.node->op);
+    evl_reduce_kind kind = (evl_reduce_kind)p->use.node->op->kind;
     p->state = r;
     if (!evl_reduction_make(r, evl_loops_of(p, 0), kind, &x->shape, is_reduced,
                             evl_type_size(x->type)))
@@ -138,6 +75,59 @@ static EvalStatus prepare(evl_prepare *p)
     p->scratch_bytes = r->scratch_bytes;
     return EVAL_OK;
 }
+
+static EvalStatus run(const evl_call *call)
+{
+    evl_reduction_apply(call->state, call->machine, call->in[0]->data, call->scratch,
+                        call->out[0]->data);
+    return EVAL_OK;
+}
+
+static const evl_impl reduce = { prepare, run };
+
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
+/* clang-format off */
+const evl_op evl_op_reduce_sum = {
+    "ReduceSum", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL, EVL_REDUCE_SUM
+};
+const evl_op evl_op_reduce_mean = {
+    "ReduceMean", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL, EVL_REDUCE_MEAN
+};
+const evl_op evl_op_reduce_max = {
+    "ReduceMax", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL, EVL_REDUCE_MAX
+};
+const evl_op evl_op_reduce_min = {
+    "ReduceMin", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL, EVL_REDUCE_MIN
+};
+const evl_op evl_op_reduce_prod = {
+    "ReduceProd", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL, EVL_REDUCE_PROD
+};
+static const evl_op op_reduce_l1 = {
+    "ReduceL1", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL, EVL_REDUCE_L1
+};
+static const evl_op op_reduce_l2 = {
+    "ReduceL2", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL, EVL_REDUCE_L2
+};
+static const evl_op op_reduce_sum_square = {
+    "ReduceSumSquare", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL, EVL_REDUCE_SUM_SQUARE
+};
+static const evl_op op_reduce_log_sum = {
+    "ReduceLogSum", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL, EVL_REDUCE_LOG_SUM
+};
+static const evl_op op_reduce_log_sum_exp = {
+    "ReduceLogSumExp", NULL, 1, 2, 1, 1, 0, 0, infer,
+    { &reduce, &reduce }, &reduce, NULL, EVL_REDUCE_LOG_SUM_EXP
+};
+/* clang-format on */
 
 const evl_op *const evl_ops_reduce[] = {
     &evl_op_reduce_sum,

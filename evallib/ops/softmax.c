@@ -28,8 +28,6 @@ static EvalStatus axis_of(evl_context *ctx, const evl_use *use, int64_t fallback
     return evl_axis(ctx, "axis", evl_node_int(use->node, "axis", fallback), rank, axis);
 }
 
-static EvalStatus prepare_softmax(evl_prepare *);
-
 /* ONNX 13: one axis; before, the tensor is a matrix whose rows begin at the axis. */
 static bool is_matrix(const evl_node *node)
 {
@@ -45,49 +43,6 @@ static EvalStatus infer(evl_infer *x)
         st = axis_of(x->ctx, &x->use, -1, shape->rank, &axis);
     return st == EVAL_OK ? evl_infer_same(x) : st;
 }
-
-static const evl_impl softmax = { prepare_softmax, run };
-
-static EvalStatus prepare_lp(evl_prepare *p)
-{
-    const evl_shape *shape = &p->use.in[0]->shape;
-    int64_t power = evl_node_int(p->use.node, "p", 2);
-    int32_t axis;
-    if (power != 1 && power != 2)
-        return evl_fail(p->ctx, EVAL_ERR_UNSUPPORTED, "p is %d, expected 1 or 2", (int)power);
-    EvalStatus st = axis_of(p->ctx, &p->use, -1, shape->rank, &axis);
-    if (st != EVAL_OK)
-        return st;
-    return prepare_along(p, power == 1 ? EVL_NORM_1 : EVL_NORM_2, evl_lines_along(shape, axis));
-}
-
-static const evl_impl lp = { prepare_lp, run };
-
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
-/* clang-format off */
-const evl_op evl_op_softmax = {
-    "Softmax", NULL, 1, 1, 1, 1, 0, 0, infer,
-    { &softmax, &softmax }, NULL, NULL
-};
-const evl_op evl_op_log_softmax = {
-    "LogSoftmax", NULL, 1, 1, 1, 1, 0, 0, infer,
-    { &softmax, &softmax }, NULL, NULL
-};
-static const evl_op op_hardmax = {
-    "Hardmax", NULL, 1, 1, 1, 1, 0, 0, infer,
-    { &softmax, &softmax }, NULL, NULL
-};
-static const evl_op op_lp_normalization = {
-    "LpNormalization", NULL, 1, 1, 1, 1, 0, 0, evl_infer_same,
-    { &lp, &lp }, NULL, NULL
-};
-/* clang-format on */
-
-static const evl_op_kind kinds[] = {
-    { &evl_op_softmax, EVL_SOFTMAX },
-    { &evl_op_log_softmax, EVL_LOG_SOFTMAX },
-    { &op_hardmax, EVL_HARDMAX },
-};
 
 /* As a matrix the axis may also be the rank: every element is a row. */
 static EvalStatus lines_of(const evl_prepare *p, evl_lines *lines)
@@ -112,9 +67,46 @@ static EvalStatus prepare_softmax(evl_prepare *p)
 {
     evl_lines lines;
     EvalStatus st = lines_of(p, &lines);
-    evl_axis_kind kind = (evl_axis_kind)evl_kind_of(kinds, p->use.node->op);
+    evl_axis_kind kind = (evl_axis_kind)p->use.node->op->kind;
     return st == EVAL_OK ? prepare_along(p, kind, lines) : st;
 }
+
+static const evl_impl softmax = { prepare_softmax, run };
+
+static EvalStatus prepare_lp(evl_prepare *p)
+{
+    const evl_shape *shape = &p->use.in[0]->shape;
+    int64_t power = evl_node_int(p->use.node, "p", 2);
+    int32_t axis;
+    if (power != 1 && power != 2)
+        return evl_fail(p->ctx, EVAL_ERR_UNSUPPORTED, "p is %d, expected 1 or 2", (int)power);
+    EvalStatus st = axis_of(p->ctx, &p->use, -1, shape->rank, &axis);
+    if (st != EVAL_OK)
+        return st;
+    return prepare_along(p, power == 1 ? EVL_NORM_1 : EVL_NORM_2, evl_lines_along(shape, axis));
+}
+
+static const evl_impl lp = { prepare_lp, run };
+
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
+/* clang-format off */
+const evl_op evl_op_softmax = {
+    "Softmax", NULL, 1, 1, 1, 1, 0, 0, infer,
+    { &softmax, &softmax }, NULL, NULL, EVL_SOFTMAX
+};
+const evl_op evl_op_log_softmax = {
+    "LogSoftmax", NULL, 1, 1, 1, 1, 0, 0, infer,
+    { &softmax, &softmax }, NULL, NULL, EVL_LOG_SOFTMAX
+};
+static const evl_op op_hardmax = {
+    "Hardmax", NULL, 1, 1, 1, 1, 0, 0, infer,
+    { &softmax, &softmax }, NULL, NULL, EVL_HARDMAX
+};
+static const evl_op op_lp_normalization = {
+    "LpNormalization", NULL, 1, 1, 1, 1, 0, 0, evl_infer_same,
+    { &lp, &lp }, NULL, NULL, 0
+};
+/* clang-format on */
 
 const evl_op *const evl_ops_softmax[] = {
     &evl_op_softmax, &evl_op_log_softmax, &op_hardmax, &op_lp_normalization, NULL,

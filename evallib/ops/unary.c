@@ -2,7 +2,10 @@
 #include "ops/elementwise.h"
 #include "ops/ops.h"
 
-static EvalStatus prepare(evl_prepare *);
+static EvalStatus prepare(evl_prepare *p)
+{
+    return evl_unary_prepare(p, (evl_unary_kind)p->use.node->op->kind, NULL);
+}
 
 static EvalStatus prepare_is_inf(evl_prepare *p)
 {
@@ -14,156 +17,133 @@ static EvalStatus prepare_is_inf(evl_prepare *p)
 static const evl_impl unary = { prepare, evl_unary_run };
 static const evl_impl is_inf = { prepare_is_inf, evl_unary_run };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 const evl_op evl_op_abs = {
     "Abs", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, &unary, NULL
+    { &unary, &unary }, &unary, NULL, EVL_ABS
 };
 const evl_op evl_op_neg = {
     "Neg", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, &unary, NULL
+    { &unary, &unary }, &unary, NULL, EVL_NEG
 };
 static const evl_op op_sign = {
     "Sign", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, &unary, NULL
+    { &unary, &unary }, &unary, NULL, EVL_SIGN
 };
 const evl_op evl_op_reciprocal = {
     "Reciprocal", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_RECIPROCAL
 };
 const evl_op evl_op_sqrt = {
     "Sqrt", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_SQRT
 };
 const evl_op evl_op_exp = {
     "Exp", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_EXP
 };
 const evl_op evl_op_log = {
     "Log", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_LOG
 };
 const evl_op evl_op_erf = {
     "Erf", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_ERF
 };
 const evl_op evl_op_floor = {
     "Floor", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_FLOOR
 };
 static const evl_op op_ceil = {
     "Ceil", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_CEIL
 };
 static const evl_op op_round = {
     "Round", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_ROUND
 };
 const evl_op evl_op_sin = {
     "Sin", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_SIN
 };
 const evl_op evl_op_cos = {
     "Cos", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_COS
 };
 static const evl_op op_tan = {
     "Tan", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_TAN
 };
 static const evl_op op_asin = {
     "Asin", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_ASIN
 };
 static const evl_op op_acos = {
     "Acos", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_ACOS
 };
 static const evl_op op_atan = {
     "Atan", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_ATAN
 };
 static const evl_op op_sinh = {
     "Sinh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_SINH
 };
 static const evl_op op_cosh = {
     "Cosh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_COSH
 };
 static const evl_op op_asinh = {
     "Asinh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_ASINH
 };
 static const evl_op op_acosh = {
     "Acosh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_ACOSH
 };
 static const evl_op op_atanh = {
     "Atanh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_ATANH
 };
 const evl_op evl_op_sigmoid = {
     "Sigmoid", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_SIGMOID
 };
 const evl_op evl_op_tanh = {
     "Tanh", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_TANH
 };
 const evl_op evl_op_relu = {
     "Relu", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, &unary, NULL
+    { &unary, &unary }, &unary, NULL, EVL_RELU
 };
 static const evl_op op_softplus = {
     "Softplus", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_SOFTPLUS
 };
 static const evl_op op_softsign = {
     "Softsign", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_SOFTSIGN
 };
 const evl_op evl_op_hard_swish = {
     "HardSwish", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_HARD_SWISH
 };
 static const evl_op op_mish = {
     "Mish", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_MISH
 };
 static const evl_op op_is_nan = {
     "IsNaN", NULL, 1, 1, 1, 1, 0, 0, evl_infer_bool,
-    { &unary, &unary }, NULL, NULL
+    { &unary, &unary }, NULL, NULL, EVL_IS_NAN
 };
 static const evl_op op_is_inf = {
     "IsInf", NULL, 1, 1, 1, 1, 0, 0, evl_infer_bool,
-    { &is_inf, &is_inf }, NULL, NULL
+    { &is_inf, &is_inf }, NULL, NULL, 0
 };
 /* clang-format on */
-
-static const evl_op_kind kinds[] = {
-    { &evl_op_abs, EVL_ABS },         { &evl_op_neg, EVL_NEG },
-    { &op_sign, EVL_SIGN },           { &evl_op_reciprocal, EVL_RECIPROCAL },
-    { &evl_op_sqrt, EVL_SQRT },       { &evl_op_exp, EVL_EXP },
-    { &evl_op_log, EVL_LOG },         { &evl_op_erf, EVL_ERF },
-    { &evl_op_floor, EVL_FLOOR },     { &op_ceil, EVL_CEIL },
-    { &op_round, EVL_ROUND },         { &evl_op_sin, EVL_SIN },
-    { &evl_op_cos, EVL_COS },         { &op_tan, EVL_TAN },
-    { &op_asin, EVL_ASIN },           { &op_acos, EVL_ACOS },
-    { &op_atan, EVL_ATAN },           { &op_sinh, EVL_SINH },
-    { &op_cosh, EVL_COSH },           { &op_asinh, EVL_ASINH },
-    { &op_acosh, EVL_ACOSH },         { &op_atanh, EVL_ATANH },
-    { &evl_op_sigmoid, EVL_SIGMOID }, { &evl_op_tanh, EVL_TANH },
-    { &evl_op_relu, EVL_RELU },       { &op_softplus, EVL_SOFTPLUS },
-    { &op_softsign, EVL_SOFTSIGN },   { &evl_op_hard_swish, EVL_HARD_SWISH },
-    { &op_mish, EVL_MISH },           { &op_is_nan, EVL_IS_NAN },
-};
-
-static EvalStatus prepare(evl_prepare *p)
-{
-    return evl_unary_prepare(p, (evl_unary_kind)evl_kind_of(kinds, p->use.node->op), NULL);
-}
 
 const evl_op *const evl_ops_unary[] = {
     &evl_op_abs,  &evl_op_neg,  &op_sign,      &evl_op_reciprocal, &evl_op_sqrt,    &evl_op_exp,

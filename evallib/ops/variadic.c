@@ -23,32 +23,25 @@ static EvalStatus run(const evl_call *);
 
 static const evl_impl variadic = { prepare, run };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 const evl_op evl_op_min = {
     "Min", NULL, 1, EVL_ANY_NUMBER, 1, 1, 0, 0, infer,
-    { &variadic, &variadic }, &variadic, NULL
+    { &variadic, &variadic }, &variadic, NULL, EVL_MIN
 };
 const evl_op evl_op_max = {
     "Max", NULL, 1, EVL_ANY_NUMBER, 1, 1, 0, 0, infer,
-    { &variadic, &variadic }, &variadic, NULL
+    { &variadic, &variadic }, &variadic, NULL, EVL_MAX
 };
 static const evl_op op_sum = {
     "Sum", NULL, 1, EVL_ANY_NUMBER, 1, 1, 0, 0, infer,
-    { &variadic, &variadic }, &variadic, NULL
+    { &variadic, &variadic }, &variadic, NULL, EVL_ADD
 };
 static const evl_op op_mean = {
     "Mean", NULL, 1, EVL_ANY_NUMBER, 1, 1, 0, 0, infer,
-    { &variadic, &variadic }, &variadic, NULL
+    { &variadic, &variadic }, &variadic, NULL, EVL_ADD
 };
 /* clang-format on */
-
-static const evl_op_kind kinds[] = {
-    { &evl_op_min, EVL_MIN },
-    { &evl_op_max, EVL_MAX },
-    { &op_sum, EVL_ADD },
-    { &op_mean, EVL_ADD },
-};
 
 static EvalStatus check_inputs(const evl_prepare *p)
 {
@@ -71,7 +64,7 @@ static EvalStatus prepare(evl_prepare *p)
     variadic_state *s = evl_arena_take(p->arena, sizeof *s);
     if (!s)
         return evl_no_memory(p->ctx);
-    s->loop = loops->binary[evl_kind_of(kinds, op)];
+    s->loop = loops->binary[op->kind];
     s->size = evl_type_size(type);
     p->state = s;
     if (!s->loop)
