@@ -34,4 +34,6 @@ typedef uint32_t real_bits;
 #define REAL_BIAS       (FLT_MAX_EXP - 1)
 #define REAL_EPSILON    FLT_EPSILON
 #endif
+
+typedef real loose_real __attribute__((aligned(1))); /* wherever a file put it */
 #endif

@@ -242,6 +242,7 @@ EvalStatus evl_prepare_block(evl_prepare *p, size_t input, const char *kind, uin
 {
     const evl_tensor *source = p->use.in[input];
     packing how = { make, source, arg, p->store };
+    p->packed |= 1u << input;
     if (source->life == EVL_LIFE_MODEL && source->data) {
         evl_store_key key = { source->data, kind, variant };
         return evl_store_get(p->ctx, p->store, &key, bytes, pack, &how, block);

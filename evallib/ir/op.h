@@ -57,6 +57,7 @@ typedef struct evl_prepare {
     const evl_machine *machine;
     evl_arena *arena;       /* for `state`: lives as long as the step */
     evl_store *store;       /* for packed weights: see evl_prepare_block */
+    unsigned packed;        /* bits: inputs that evl_prepare_block has packed */
     void *state;            /* to set: what run needs; never changed by run */
     size_t scratch_bytes;   /* to set: memory that run may use, its content is nobody's */
     evl_run *run;           /* to set when not the impl's own: the strategy */
@@ -90,7 +91,9 @@ enum {
     EVL_OP_CONTROL = 4,   /* runs bodies: exec/ knows how; no impl */
     EVL_OP_SEQUENCE = 8,  /* keeps state from frame to frame: exec/ knows how; no impl */
     EVL_OP_NO_FOLD = 16,  /* never run when the plan is made: random numbers */
-    EVL_OP_OF_SHAPE = 32  /* its values come from its input's shape alone: Shape, Size */
+    EVL_OP_OF_SHAPE = 32, /* its values come from its input's shape alone: Shape, Size */
+    EVL_OP_PACKS = 64     /* prepare reads data of a constant input 1 by evl_prepare_block only, which
+                             needs no alignment */
 };
 
 struct evl_op {
@@ -148,7 +151,8 @@ EVL_MUST_USE EvalStatus evl_use_numbers(evl_context *, const evl_use *, const ch
                                         evl_known *);
 const evl_tensor *evl_use_in(const evl_use *, size_t input); /* NULL: left out */
 
-/* A block that make() fills once from constant input `input`: packed weights. Kept
+/* A block that make() fills once from constant input `input`: packed weights. The source may be
+** unaligned when the operator has EVL_OP_PACKS. Kept
 ** by the model and shared by plans when the constant is the model's, else by the
 ** step. `kind` and `variant` tell packings of one constant apart. */
 EVL_MUST_USE EvalStatus evl_prepare_block(evl_prepare *, size_t input, const char *kind,

@@ -87,6 +87,7 @@ static EvalStatus make_block(evl_context *ctx, evl_store *store, const evl_store
         evl_no_memory(ctx);
         goto failed;
     }
+    evl_expect_fill(b->data, bytes);
     st = make(ctx, b->data, arg);
     if (st != EVAL_OK)
         goto failed;

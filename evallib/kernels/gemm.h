@@ -33,7 +33,7 @@ typedef struct evl_gemm_matrix {
 typedef struct evl_gemm_kernels {
     size_t rows, columns; /* of the tile that fits the registers */
     void (*block)(const evl_gemm_block *);
-    /* k x n of B into panels, panel elements from one to the next. */
+    /* k x n of B, perhaps unaligned, into panels, panel elements from one to the next. */
     void (*pack_panels)(size_t k, size_t n, evl_gemm_matrix b, size_t panel, real *panels);
     /* m x k of A into groups of `rows`, group elements from one to the next. */
     void (*pack_rows)(size_t m, size_t k, evl_gemm_matrix a, size_t rows, size_t group,

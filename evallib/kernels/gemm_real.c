@@ -7,6 +7,7 @@
 ** keep the sums in memory (5 times slower). */
 #include "kernels/finish.h"
 #include "kernels/set.h"
+#include <string.h>
 
 enum {
     COLUMNS = 2 * LANES,
@@ -245,23 +246,22 @@ static void block(const evl_gemm_block *g)
 /* Rows of B that lie as the panel wants them. */
 static void copy_panel(size_t k, evl_gemm_matrix b, real *panel)
 {
-    for (size_t p = 0; p < k; p++, panel += COLUMNS) {
-        vec_store(panel, vec_load(b.data + p * b.row));
-        vec_store(panel + LANES, vec_load(b.data + p * b.row + LANES));
-    }
+    for (size_t p = 0; p < k; p++, panel += COLUMNS)
+        memcpy(panel, (const char *)b.data + p * b.row * sizeof(real), COLUMNS * sizeof(real));
 }
 
 /* Column by column: reads run along memory when B is transposed, and the writes stay in
 ** the first cache. */
 static void pack_panel(size_t k, size_t n, evl_gemm_matrix b, real *panel)
 {
+    const loose_real *from = b.data;
     if (n == COLUMNS && b.column == 1) {
         copy_panel(k, b, panel);
         return;
     }
     for (size_t j = 0; j < n; j++)
         for (size_t p = 0; p < k; p++)
-            panel[p * COLUMNS + j] = b.data[p * b.row + j * b.column];
+            panel[p * COLUMNS + j] = from[p * b.row + j * b.column];
     for (size_t j = n; j < COLUMNS; j++)
         for (size_t p = 0; p < k; p++)
             panel[p * COLUMNS + j] = 0;

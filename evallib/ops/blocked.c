@@ -167,7 +167,8 @@ const evl_op evl_op_unblock = { .name = "Unblock", .min_inputs = 1, .max_inputs 
                                 .real = { &evl_unblock_f, &evl_unblock_d } };
 const evl_op evl_op_blocked_conv = { .name = "BlockedConv", .min_inputs = 2, .max_inputs = 5,
                                      .min_outputs = 1, .max_outputs = 1, .infer = infer_conv,
-                                     .real = { &evl_blocked_conv_f, &evl_blocked_conv_d } };
+                                     .real = { &evl_blocked_conv_f, &evl_blocked_conv_d },
+                                     .traits = EVL_OP_PACKS };
 const evl_op evl_op_blocked_max_pool = { .name = "BlockedMaxPool", .min_inputs = 1,
                                          .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,
                                          .infer = infer_pool,

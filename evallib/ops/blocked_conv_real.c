@@ -70,7 +70,7 @@ static size_t weights_size(const plan *x)
 /* Two blocks of output channels from `first` on, of group g, for one place of the kernel and
 ** of the input: rows of w that lie `row` apart. */
 typedef struct column_rows {
-    const real *w;
+    const loose_real *w;
     size_t row, n;        /* channels that are there */
     const real *scale;    /* NULL: 1 */
 } column_rows;
@@ -120,7 +120,7 @@ static void pack(void *block, const evl_tensor *source, const void *arg)
     for (size_t g = 0; g < c->groups; g++)
         for (size_t out = 0; out < c->out_channels; out += 2 * c->lanes) {
             size_t first = g * c->out_channels + out, left = c->out_channels - out;
-            column_rows from = { (const real *)source->data + first * row, row,
+            column_rows from = { (const loose_real *)source->data + first * row, row,
                                 left < 2 * c->lanes ? left : 2 * c->lanes,
                                 p->scale ? p->scale + first : NULL };
             to = pack_pair(p, &from, to);
@@ -222,7 +222,7 @@ static void pack_depthwise(void *block, const evl_tensor *source, const void *ar
 {
     const evl_conv_packing *p = arg;
     const evl_blocked_conv *c = p->conv;
-    const real *w = source->data;
+    const loose_real *w = source->data;
     size_t kernel = evl_stencil_kernel(&c->window);
     real *to = block;
     for (size_t channel = 0; channel < c->groups; channel += c->lanes)

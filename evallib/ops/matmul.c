@@ -325,6 +325,7 @@ const evl_op evl_op_matmul = {
     .max_outputs = 1,
     .infer = infer_matmul,
     .real = { [EVL_FLOAT] = &evl_matmul_f, [EVL_DOUBLE] = &evl_matmul_d },
+    .traits = EVL_OP_PACKS,
     .integer = &integers,
 };
 
@@ -338,6 +339,7 @@ const evl_op evl_op_gemm = {
     .max_outputs = 1,
     .infer = infer_gemm,
     .real = { [EVL_FLOAT] = &evl_matmul_f, [EVL_DOUBLE] = &evl_matmul_d },
+    .traits = EVL_OP_PACKS,
     .integer = &integers,
 };
 
@@ -351,6 +353,7 @@ const evl_op evl_op_product = {
     .max_outputs = 1,
     .infer = infer_matmul,
     .real = { [EVL_FLOAT] = &evl_matmul_f, [EVL_DOUBLE] = &evl_matmul_d },
+    .traits = EVL_OP_PACKS,
 };
 
 const evl_op *const evl_ops_matmul[] = { &evl_op_matmul, &evl_op_gemm, NULL };

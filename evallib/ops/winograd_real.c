@@ -79,7 +79,7 @@ size_t TWIN(evl_winograd_fits)(const evl_machine *machine, const evl_blocked_con
 }
 
 /* The 3 x 3 weights of up to 2 * lanes output channels, for one input channel: w[position][channel]. */
-static void gather(const evl_conv_packing *p, const real *w, size_t out, size_t in, real *to)
+static void gather(const evl_conv_packing *p, const loose_real *w, size_t out, size_t in, real *to)
 {
     const evl_blocked_conv *c = p->conv;
     size_t width = 2 * c->lanes;

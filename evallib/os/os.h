@@ -20,6 +20,10 @@ void evl_file_close(evl_file *); /* a zeroed one is allowed */
 ** they lie in it; they can be read as before. */
 void evl_file_forget(const evl_file *, const void *data, size_t size);
 
+/* A hint, before a block is filled: its pages are taken at once, large ones where there are any,
+** instead of one by one when they are written. What is not filled costs its memory all the same. */
+void evl_expect_fill(void *block, size_t bytes);
+
 /* Part of a file beside a model, for external data: `name` is kept inside the
 ** folder of `model`: no absolute path, no "..", no symbolic link out, no hard
 ** link, regular files only (EVAL_ERR_FORMAT). */

@@ -12,7 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { QUIET = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, LONGEST_PART = 255 };
+enum {
+    QUIET = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+    LONGEST_PART = 255,
+    LARGE_PAGE = 2 << 20,
+    WORTH_FILLING = 64 * 1024
+};
 
 /* What is told about a file when it fails: `path` as the caller gave it. */
 typedef struct source {
@@ -180,6 +185,36 @@ void evl_file_forget(const evl_file *file, const void *data, size_t size)
                 MADV_DONTNEED);
     errno = found;
 }
+
+#ifdef MADV_POPULATE_WRITE
+
+/* The whole pages of a size in a block; none: 0 bytes. */
+static void advise(void *block, size_t bytes, size_t page, int advice)
+{
+    size_t skipped = (page - (uintptr_t)block % page) % page;
+    if (bytes >= skipped + page)
+        madvise((char *)block + skipped, (bytes - skipped) / page * page, advice);
+}
+
+void evl_expect_fill(void *block, size_t bytes)
+{
+    int found = errno;
+    if (bytes >= WORTH_FILLING) {
+        advise(block, bytes, LARGE_PAGE, MADV_HUGEPAGE);
+        advise(block, bytes, (size_t)sysconf(_SC_PAGESIZE), MADV_POPULATE_WRITE);
+    }
+    errno = found;
+}
+
+#else
+
+void evl_expect_fill(void *block, size_t bytes)
+{
+    (void)block;
+    (void)bytes;
+}
+
+#endif
 
 /* --- beside a model: the name comes from the file, so it is followed part by part ------- */
 

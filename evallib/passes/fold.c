@@ -5,11 +5,15 @@
 **
 ** What comes from the model's constants alone is kept by the model's store, so that
 ** further plans find it there; what comes from shapes belongs to the plan. */
+#include "ir/constant.h"
 #include "ops/ops.h"
 #include "passes/passes.h"
 #include <string.h>
 
-enum { MOST_FOLDED_BYTES = 1 << 26 }; /* larger results are left to the run */
+enum {
+    MOST_FOLDED_BYTES = 1 << 26, /* larger results are left to the run */
+    FEWEST_LOOSE = 1 << 14       /* elements of a constant that may stay unaligned */
+};
 
 typedef struct folder {
     evl_context *ctx;
@@ -19,46 +23,21 @@ typedef struct folder {
 static EvalStatus sweep(folder *f, evl_graph *g);
 static EvalStatus sweep_nodes(folder *f, evl_node *const *nodes, size_t n, evl_graph *target);
 
-typedef struct conversion {
-    const evl_tensor *from;
-    EvalType to;
-    size_t n;
-    evl_store *store;
-} conversion;
-
-static EvalStatus convert(evl_context *ctx, void *block, void *arg)
-{
-    const conversion *c = arg;
-    if (!evl_convert(c->n, c->from->type, c->from->data, c->to, block))
-        return evl_fail(ctx, EVAL_ERR_TYPE, "a constant of type %s cannot be used",
-                        evl_type_name(c->from->type));
-    evl_store_forget(c->store, c->from->data, c->n * evl_type_size(c->from->type));
-    return EVAL_OK;
-}
-
-/* A constant as operators want it: of the plan's type, aligned, never at NULL. */
+/* A constant as operators want it: of the plan's type, never at NULL, and aligned, but for
+** what may be packed from where it lies: the plan looks at these again. */
 static EvalStatus settle(folder *f, evl_graph *g, evl_value *v)
 {
     EvalType to = evl_type_is_float(v->t.type) ? g->real : v->t.type;
-    conversion c = { &v->t, to, evl_shape_count(&v->t.shape), f->env->store };
-    size_t size = evl_type_size(to);
-    const void *data;
-    if (c.n == 0 || !v->t.data) {
+    size_t n = evl_shape_count(&v->t.shape);
+    if (n == 0 || !v->t.data) {
         v->t.data = v->t.data ? v->t.data : evl_arena_take(g->arena, EVL_ALIGNMENT);
         v->t.type = to;
         v->t.life = EVL_LIFE_PLAN;
         return v->t.data ? EVAL_OK : evl_no_memory(f->ctx);
     }
-    if (to == v->t.type && (uintptr_t)v->t.data % (size > 8 ? 8 : size) == 0)
+    if (to == v->t.type && to == g->real && n >= FEWEST_LOOSE)
         return EVAL_OK;
-    evl_store_key key = { v->t.data, "stored", (uint64_t)v->t.type };
-    EvalStatus st =
-        evl_store_get(f->ctx, f->env->store, &key, c.n * size, convert, &c, &data);
-    if (st == EVAL_OK) {
-        memcpy(&v->t.data, &data, sizeof data); /* constants are read through void * too */
-        v->t.type = to;
-    }
-    return st;
+    return evl_constant_settle(f->ctx, f->env->store, to, &v->t);
 }
 
 static EvalStatus settle_constants(folder *f, evl_graph *g)
@@ -168,10 +147,16 @@ static EvalStatus evaluate(folder *f, evl_node *node, evl_arena *arena, evl_life
     evl_tensor *out = evl_arena_take_many(arena, node->n_outputs, sizeof *out);
     if (!in || !out)
         return evl_no_memory(f->ctx);
-    for (size_t i = 0; i < node->n_inputs; i++)
-        in[i] = node->inputs[i] ? &node->inputs[i]->t : NULL;
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < node->n_inputs && st == EVAL_OK; i++) {
+        evl_tensor *t = node->inputs[i] ? &node->inputs[i]->t : NULL;
+        in[i] = t;
+        if (t && t->data)
+            st = evl_constant_settle(f->ctx, f->env->store, t->type, t);
+    }
     evl_use use = { node, in, node->n_inputs };
-    EvalStatus st = evl_infer_use(f->ctx, &use, node->graph->real, out, node->n_outputs);
+    if (st == EVAL_OK)
+        st = evl_infer_use(f->ctx, &use, node->graph->real, out, node->n_outputs);
     if (st == EVAL_OK)
         st = evl_evaluate_use(f->ctx, f->env->machine, f->env->store, arena, &use, out,
                               node->n_outputs);

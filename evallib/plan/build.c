@@ -1,4 +1,5 @@
 /* Slots and steps: the graph's values and nodes as arrays, each operator prepared. */
+#include "ir/constant.h"
 #include "ops/ops.h"
 #include "plan/plan.h"
 #include <assert.h>
@@ -74,9 +75,22 @@ static const evl_tensor **tensors(builder *b, const evl_slot_index *slots, size_
     return all;
 }
 
+/* Constants among a step's inputs are aligned, but for those of the bits `but`. */
+static EvalStatus settle_inputs(builder *b, const evl_step *s, unsigned but)
+{
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < s->node->n_inputs && st == EVAL_OK; i++) {
+        evl_slot *slot = s->in[i] == EVL_NO_SLOT ? NULL : &b->plan->slots[s->in[i]];
+        if (slot && slot->place == EVL_PLACE_CONSTANT && !(i < 8 && but >> i & 1))
+            st = evl_constant_settle(b->ctx, b->plan->store, slot->t.type, &slot->t);
+    }
+    return st;
+}
+
 static EvalStatus prepare(builder *b, evl_step *s)
 {
     const evl_node *node = s->node;
+    const unsigned packs = node->op->traits & EVL_OP_PACKS ? 1u << 1 : 0;
     const evl_impl *impl;
     evl_prepare p = {
         .ctx = b->ctx,
@@ -90,10 +104,14 @@ static EvalStatus prepare(builder *b, evl_step *s)
     if (!p.use.in || !p.out)
         return evl_no_memory(b->ctx);
     EvalStatus st = evl_use_impl(b->ctx, &p.use, b->plan->machine->precision, &impl);
+    if (st == EVAL_OK)
+        st = settle_inputs(b, s, packs);
     if (st != EVAL_OK)
         return st;
     p.run = impl->run;
     st = impl->prepare ? impl->prepare(&p) : EVAL_OK;
+    if (st == EVAL_OK)
+        st = settle_inputs(b, s, p.packed & packs);
     if (st != EVAL_OK)
         return evl_node_failed(b->ctx, node, st);
     s->run = p.run;
@@ -212,8 +230,8 @@ static EvalStatus prepare_steps(builder *b)
 {
     EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < b->plan->n_steps && st == EVAL_OK; i++)
-        if (b->plan->steps[i].kind == EVL_STEP_STATIC)
-            st = prepare(b, &b->plan->steps[i]);
+        st = b->plan->steps[i].kind == EVL_STEP_STATIC ? prepare(b, &b->plan->steps[i])
+                                                       : settle_inputs(b, &b->plan->steps[i], 0);
     return st;
 }
 
