@@ -265,8 +265,7 @@ evl_span evl_span_unquoted(evl_span span)
 
 static bool begins_path(const evl_span *span)
 {
-    const char *p = span->text;
-    return span->n > 1 && ((*p == '.' && is_one_of(p[1], "./\\")) || (*p == '\\' && p[1] == '\\'));
+    return span->n > 1 && *span->text == '.' && is_one_of(span->text[1], "./\\");
 }
 
 static bool begins_variable(const evl_span *span)
