@@ -3,32 +3,21 @@
 #include <math.h>
 #include <string.h>
 
-static int packed_bits(EvalType type)
-{
-    switch (type) {
-    case EVAL_UINT4:
-    case EVAL_INT4:
-    case EVAL_FLOAT4E2M1: return 4;
-    case EVAL_UINT2:
-    case EVAL_INT2: return 2;
-    default: return 0;
-    }
-}
-
 bool evl_door_is_packed(EvalType type)
 {
-    return packed_bits(type) != 0;
+    return evl_type_packed_bits(type) != 0;
 }
 
 size_t evl_door_bytes(EvalType type, size_t n)
 {
-    int bits = packed_bits(type);
+    int bits = evl_type_packed_bits(type);
     return bits ? (n * (size_t)bits + 7) / 8 : n * evl_type_size(type);
 }
 
 static void unpack(size_t n, EvalType type, const uint8_t *source, uint8_t *target)
 {
-    unsigned bits = (unsigned)packed_bits(type), mask = (1u << bits) - 1, sign = 1u << (bits - 1);
+    unsigned bits = (unsigned)evl_type_packed_bits(type);
+    unsigned mask = (1u << bits) - 1, sign = 1u << (bits - 1);
     bool is_signed = type == EVAL_INT4 || type == EVAL_INT2;
     for (size_t i = 0; i < n; i++) {
         unsigned at = (unsigned)(i * bits % 8), v = (source[i * bits / 8] >> at) & mask;
@@ -38,7 +27,7 @@ static void unpack(size_t n, EvalType type, const uint8_t *source, uint8_t *targ
 
 static void pack(size_t n, EvalType type, const uint8_t *source, uint8_t *target)
 {
-    unsigned bits = (unsigned)packed_bits(type), mask = (1u << bits) - 1;
+    unsigned bits = (unsigned)evl_type_packed_bits(type), mask = (1u << bits) - 1;
     memset(target, 0, evl_door_bytes(type, n));
     for (size_t i = 0; i < n; i++)
         target[i * bits / 8] |= (uint8_t)((source[i] & mask) << (i * bits % 8));
@@ -86,7 +75,7 @@ EvalStatus evl_door_in(evl_context *ctx, size_t n, EvalType from, const void *so
         unpack(n, from, source, target);
         return EVAL_OK;
     }
-    if (from != to && evl_type_is_float(from) && !evl_type_is_float(to)) {
+    if (evl_type_is_float(from) && !evl_type_is_float(to) && !evl_type_is_small_float(to)) {
         EvalStatus st = check_integral(ctx, n, from, source, to);
         if (st != EVAL_OK)
             return st;

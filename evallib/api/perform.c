@@ -82,8 +82,8 @@ static EvalStatus choose_type(running *r, evl_fetch *f, EvalType stored)
     EvalType wanted = f->type;
     if (wanted == EVAL_UNDEFINED || wanted == stored)
         f->type = stored;
-    else if (!evl_type_is_float(wanted) || (!evl_type_is_float(stored) && !f->any_to_float) ||
-             stored == EVAL_STRING)
+    else if (!evl_type_is_float(wanted) || stored == EVAL_STRING ||
+             !(evl_type_is_float(stored) || evl_type_is_small_float(stored) || f->any_to_float))
         return evl_fail(r->ctx, EVAL_ERR_TYPE, "output '%s' is of type %s and cannot be given as %s",
                         f->value->name, evl_type_name(stored), evl_type_name(wanted));
     return EVAL_OK;

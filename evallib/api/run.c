@@ -45,7 +45,8 @@ static EvalStatus check_bytes(evl_context *ctx, const EvalTensor *t, const evl_s
 
 static EvalStatus check_type(evl_context *ctx, const EvalTensor *t, EvalType declared)
 {
-    bool both_float = evl_type_is_float(declared) && evl_type_is_float(t->type);
+    bool both_float = (evl_type_is_float(declared) || evl_type_is_small_float(declared)) &&
+                      evl_type_is_float(t->type);
     if (declared == EVAL_UNDEFINED || declared == t->type || both_float)
         return EVAL_OK;
     return evl_fail(ctx, EVAL_ERR_TYPE, "'%s': elements of type %s, expected %s", t->name,

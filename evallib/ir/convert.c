@@ -139,7 +139,11 @@ static bool read_wide_float(EvalType type, const char *at, wide *out)
         memcpy(&half, at, sizeof half);
         out->as.f = (double)evl_float_from_bf16(half);
         return true;
-    default: return false;
+    default:
+        if (!evl_type_is_small_float(type))
+            return false;
+        out->as.f = evl_small_to_double(type, (uint8_t)*at);
+        return true;
     }
 }
 
@@ -197,8 +201,8 @@ static bool write_wide_integer(EvalType type, const wide *w, void *data, size_t 
     case EVAL_UINT32: ((uint32_t *)data)[i] = (uint32_t)clamped(w, 0, UINT32_MAX); break;
     case EVAL_INT64: ((int64_t *)data)[i] = as_i64(w); break;
     case EVAL_UINT64: ((uint64_t *)data)[i] = as_u64(w); break;
-    case EVAL_UINT4: ((uint8_t *)data)[i] = (uint8_t)clamped(w, 0, 15) & 15u; break;
-    case EVAL_UINT2: ((uint8_t *)data)[i] = (uint8_t)clamped(w, 0, 3) & 3u; break;
+    case EVAL_UINT4: ((uint8_t *)data)[i] = (uint8_t)as_i64(w) & 15u; break;
+    case EVAL_UINT2: ((uint8_t *)data)[i] = (uint8_t)as_i64(w) & 3u; break;
     default: return false;
     }
     return true;
@@ -218,10 +222,14 @@ static bool write_wide(EvalType type, const wide *w, void *data, size_t i)
     case EVAL_FLOAT64: ((double *)data)[i] = as_double(w); return true;
     case EVAL_FLOAT16: ((uint16_t *)data)[i] = evl_f16_from_double(as_double(w)); return true;
     case EVAL_BFLOAT16: ((uint16_t *)data)[i] = evl_bf16_from_double(as_double(w)); return true;
-    case EVAL_INT4: ((int8_t *)data)[i] = narrow_signed(clamped(w, -8, 7), 4); return true;
-    case EVAL_INT2: ((int8_t *)data)[i] = narrow_signed(clamped(w, -2, 1), 2); return true;
-    default: return write_wide_integer(type, w, data, i);
+    case EVAL_INT4: ((int8_t *)data)[i] = narrow_signed(as_i64(w), 4); return true;
+    case EVAL_INT2: ((int8_t *)data)[i] = narrow_signed(as_i64(w), 2); return true;
+    default: break;
     }
+    if (!evl_type_is_small_float(type))
+        return write_wide_integer(type, w, data, i);
+    ((uint8_t *)data)[i] = evl_small_from_double(type, as_double(w), true, EVL_SMALL_UP);
+    return true;
 }
 
 int64_t evl_tensor_i64(const evl_tensor *t, size_t index)

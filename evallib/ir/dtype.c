@@ -64,3 +64,21 @@ bool evl_type_is_integer(EvalType type)
 {
     return info(type)->is_integer;
 }
+
+bool evl_type_is_number(EvalType type)
+{
+    return evl_type_is_float(type) || evl_type_is_integer(type) || evl_type_is_small_float(type) ||
+           evl_type_packed_bits(type) != 0 || type == EVAL_BOOL;
+}
+
+int evl_type_packed_bits(EvalType type)
+{
+    switch (type) {
+    case EVAL_UINT4:
+    case EVAL_INT4:
+    case EVAL_FLOAT4E2M1: return 4;
+    case EVAL_UINT2:
+    case EVAL_INT2: return 2;
+    default: return 0;
+    }
+}

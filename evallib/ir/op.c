@@ -127,6 +127,13 @@ const evl_tensor *evl_use_in(const evl_use *use, size_t input)
     return input < use->n_in ? use->in[input] : NULL;
 }
 
+EvalType evl_use_declared(const evl_use *use, size_t input)
+{
+    const evl_node *origin = use->node->origin;
+    const evl_value *v = origin && input < origin->n_inputs ? origin->inputs[input] : NULL;
+    return v && v->t.type != EVAL_UNDEFINED ? v->t.type : use->in[input]->type;
+}
+
 /* The input that gives a parameter: known when its data is there or it has no element. */
 static evl_known parameter_input(const evl_use *use, size_t input, const evl_tensor **t, size_t *n)
 {

@@ -150,6 +150,8 @@ EVL_MUST_USE EvalStatus evl_use_numbers(evl_context *, const evl_use *, const ch
                                         size_t input, size_t most, double *values, size_t *n,
                                         evl_known *);
 const evl_tensor *evl_use_in(const evl_use *, size_t input); /* NULL: left out */
+/* As the file declares it, where a plan has made one type of all floating-point types. */
+EvalType evl_use_declared(const evl_use *, size_t input);
 
 /* A block that make() fills once from constant input `input`: packed weights. The source may be
 ** unaligned when the operator has EVL_OP_PACKS. Kept

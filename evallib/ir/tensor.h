@@ -16,6 +16,9 @@ size_t evl_type_size(EvalType);         /* bytes of one element in memory; 0: no
 const char *evl_type_name(EvalType);    /* "float32", "int64", ... */
 bool evl_type_is_float(EvalType);       /* float32, float64, float16, bfloat16: real in a plan */
 bool evl_type_is_integer(EvalType);     /* int8 .. uint64 */
+bool evl_type_is_small_float(EvalType); /* float8..., float4e2m1: themselves in a plan */
+bool evl_type_is_number(EvalType);      /* any of those, bool, and integers of 2 and 4 bits */
+int evl_type_packed_bits(EvalType);     /* 2 or 4, as files and callers pack them; else 0 */
 
 /* Row-major. rank -1: nothing is known; dim -1: that size is not known. */
 typedef struct evl_shape {
@@ -64,10 +67,17 @@ typedef struct evl_tensor {
 int64_t evl_tensor_i64(const evl_tensor *, size_t index);
 double evl_tensor_f64(const evl_tensor *, size_t index);
 
-/* n elements from one type to another, C's conversions and, to integers from
-** floating point, towards zero and saturating (NaN gives 0). Between all numeric types and bool; false for
-** strings. source may be unaligned, target not. */
+/* n elements from one type to another, C's conversions and, to integers of a byte and more
+** from floating point, towards zero and saturating (NaN gives 0); narrower ones wrap. Small
+** floating-point types saturate. Between all numeric types and bool; false for strings. source may be unaligned, target not. */
 bool evl_convert(size_t n, EvalType from, const void *source, EvalType to, void *target);
+
+/* The types of evl_type_is_small_float: one element, rounded to nearest even. What does not
+** fit becomes the largest number, or, unless it `saturates`, infinity or NaN as the type
+** has them. float8e8m0, powers of two, rounds as `round` says (up: away from zero). */
+typedef enum evl_small_round { EVL_SMALL_UP, EVL_SMALL_DOWN, EVL_SMALL_NEAREST } evl_small_round;
+double evl_small_to_double(EvalType, uint8_t);
+uint8_t evl_small_from_double(EvalType, double, bool saturates, evl_small_round round);
 
 /* float16 and bfloat16, round to nearest even. */
 float evl_float_from_f16(uint16_t);

@@ -1,5 +1,6 @@
-/* Cast and CastLike. In a plan every floating-point type is real, so a cast between them
-** copies, but that in float precision float16 and bfloat16 round through that type. */
+/* Cast and CastLike. In a plan every floating-point type of two bytes and more is real, so a
+** cast between them copies, but that in float precision float16 and bfloat16 round through
+** that type. The smaller ones are themselves, in both precisions. */
 #include "base/text.h"
 #include "ops/elementwise.h"
 #include "ops/ops.h"
@@ -9,6 +10,9 @@ enum { PART = 256 };
 
 typedef struct cast_state {
     EvalType narrow; /* to round through; UNDEFINED: none */
+    bool is_small;   /* the target is a small floating-point type: */
+    bool saturates;
+    evl_small_round round;
 } cast_state;
 
 /* Before opset 6 the type is given by its name in TensorProto, "FLOAT". */
@@ -34,7 +38,7 @@ static EvalType type_of_name(const char *name)
 static EvalType wanted(const evl_use *use)
 {
     if (use->n_in == 2)
-        return use->in[1]->type;
+        return evl_use_declared(use, 1);
     const char *name = evl_node_text(use->node, "to", NULL);
     return name ? type_of_name(name) : (EvalType)evl_node_int(use->node, "to", 0);
 }
@@ -53,10 +57,19 @@ static EvalStatus infer(evl_infer *x)
 static EvalStatus run_numbers(const evl_call *);
 static EvalStatus run_texts(const evl_call *);
 
-static bool is_number(EvalType type)
+/* Opset 24: how float8e8m0 rounds. */
+static EvalStatus read_round(evl_prepare *p, cast_state *s)
 {
-    return evl_type_is_float(type) || evl_type_is_integer(type) || type == EVAL_BOOL ||
-           type == EVAL_UINT4 || type == EVAL_INT4 || type == EVAL_UINT2 || type == EVAL_INT2;
+    static const char *const names[] = { [EVL_SMALL_UP] = "up",
+                                         [EVL_SMALL_DOWN] = "down",
+                                         [EVL_SMALL_NEAREST] = "nearest" };
+    const char *name = evl_node_text(p->use.node, "round_mode", "up");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0) {
+            s->round = (evl_small_round)i;
+            return EVAL_OK;
+        }
+    return evl_fail(p->ctx, EVAL_ERR_FORMAT, "round_mode is '%s', expected up, down or nearest", name);
 }
 
 static EvalStatus prepare(evl_prepare *p)
@@ -68,28 +81,41 @@ static EvalStatus prepare(evl_prepare *p)
     if (p->machine->precision == EVL_FLOAT &&
         (declared == EVAL_FLOAT16 || declared == EVAL_BFLOAT16))
         s->narrow = declared;
+    s->is_small = evl_type_is_small_float(to);
+    s->saturates = evl_node_int(p->use.node, "saturate", 1) != 0;
     p->state = s;
     p->run = from == EVAL_STRING && to != EVAL_STRING ? run_texts : run_numbers;
-    if ((is_number(from) && is_number(to)) || from == to || (from == EVAL_STRING && is_number(to)))
-        return EVAL_OK;
-    return evl_fail(p->ctx, EVAL_ERR_UNSUPPORTED, "a cast from %s to %s is not offered",
-                    evl_type_name(from), evl_type_name(to));
+    if (from != to && !((evl_type_is_number(from) || from == EVAL_STRING) && evl_type_is_number(to)))
+        return evl_fail(p->ctx, EVAL_ERR_UNSUPPORTED, "a cast from %s to %s is not offered",
+                        evl_type_name(from), evl_type_name(to));
+    return read_round(p, s);
 }
 
-/* n elements, rounded through `narrow` where there is one. */
-static void convert(EvalType narrow, size_t n, EvalType from, const char *x, EvalType to, char *y)
+static void convert_small(const cast_state *s, size_t n, const evl_tensor *x, EvalType to,
+                          uint8_t *y)
+{
+    for (size_t i = 0; i < n; i++)
+        y[i] = evl_small_from_double(to, evl_tensor_f64(x, i), s->saturates, s->round);
+}
+
+/* n elements, rounded through a narrow type where there is one. */
+static void convert(const cast_state *s, size_t n, EvalType from, void *x, EvalType to, char *y)
 {
     uint16_t part[PART];
     size_t x_size = evl_type_size(from), y_size = evl_type_size(to);
-    if (narrow == EVAL_UNDEFINED) {
+    if (s->is_small && from != to) {
+        convert_small(s, n, &(evl_tensor){ .type = from, .data = x }, to, (uint8_t *)y);
+        return;
+    }
+    if (s->narrow == EVAL_UNDEFINED) {
         if (x != y || from != to)
             (void)evl_convert(n, from, x, to, y); /* between numbers: prepare saw to it */
         return;
     }
     for (size_t at = 0; at < n; at += PART) {
         size_t count = n - at < PART ? n - at : PART;
-        (void)evl_convert(count, from, x + at * x_size, narrow, part);
-        (void)evl_convert(count, narrow, part, to, y + at * y_size);
+        (void)evl_convert(count, from, (char *)x + at * x_size, s->narrow, part);
+        (void)evl_convert(count, s->narrow, part, to, y + at * y_size);
     }
 }
 
@@ -101,8 +127,8 @@ static void cast_tile(void *arg, size_t tile, size_t lane)
     size_t n = evl_shape_count(&y->shape), from = evl_tile_start(n, tile),
            to = evl_tile_start(n, tile + 1);
     (void)lane;
-    convert(s->narrow, to - from, x->type, (const char *)x->data + from * evl_type_size(x->type),
-            y->type, (char *)y->data + from * evl_type_size(y->type));
+    convert(s, to - from, x->type, (char *)x->data + from * evl_type_size(x->type), y->type,
+            (char *)y->data + from * evl_type_size(y->type));
 }
 
 static EvalStatus run_numbers(const evl_call *call)
@@ -115,18 +141,18 @@ static EvalStatus run_numbers(const evl_call *call)
 }
 
 /* "+1.5" and "+INF" too. Whole numbers stay exact. */
-static bool read_text(const EvalString *text, EvalType narrow, EvalType to, char *y)
+static bool read_text(const EvalString *text, const cast_state *s, EvalType to, char *y)
 {
     size_t skipped = text->size > 1 && text->text[0] == '+' && text->text[1] != '-';
     int64_t whole;
     double number;
     if (evl_text_to_i64(text->text + skipped, text->size - skipped, &whole)) {
-        convert(narrow, 1, EVAL_INT64, (const char *)&whole, to, y);
+        convert(s, 1, EVAL_INT64, &whole, to, y);
         return true;
     }
     if (!evl_text_to_f64(text->text + skipped, text->size - skipped, &number))
         return false;
-    convert(narrow, 1, EVAL_FLOAT64, (const char *)&number, to, y);
+    convert(s, 1, EVAL_FLOAT64, &number, to, y);
     return true;
 }
 
@@ -137,7 +163,7 @@ static EvalStatus run_texts(const evl_call *call)
     const EvalString *x = call->in[0]->data;
     size_t n = evl_shape_count(&y->shape), size = evl_type_size(y->type);
     for (size_t i = 0; i < n; i++)
-        if (!read_text(&x[i], s->narrow, y->type, (char *)y->data + i * size))
+        if (!read_text(&x[i], s, y->type, (char *)y->data + i * size))
             return evl_fail(call->ctx, EVAL_ERR_TYPE, "element %zu is no number: '%.*s'", i,
                             x[i].size < 40 ? (int)x[i].size : 40, x[i].text ? x[i].text : "");
     return EVAL_OK;

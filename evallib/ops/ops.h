@@ -11,7 +11,7 @@ const evl_op *evl_op_at(size_t index); /* NULL past the last */
 /* The families, one file each: what ops.c gathers. Ended by NULL. */
 extern const evl_op *const evl_ops_unary[], *const evl_ops_binary[], *const evl_ops_variadic[],
     *const evl_ops_compare[],
-    *const evl_ops_logic[], *const evl_ops_where[], *const evl_ops_cast[], *const evl_ops_activation[],
+    *const evl_ops_logic[], *const evl_ops_where[], *const evl_ops_cast[], *const evl_ops_bitcast[], *const evl_ops_activation[],
     *const evl_ops_matmul[], *const evl_ops_conv[], *const evl_ops_pool[], *const evl_ops_norm[], *const evl_ops_norm_axes[],
     *const evl_ops_softmax[], *const evl_ops_reduce[], *const evl_ops_arg[], *const evl_ops_top[], *const evl_ops_layout[],
     *const evl_ops_transpose[], *const evl_ops_join[], *const evl_ops_slice[],

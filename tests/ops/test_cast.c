@@ -97,6 +97,38 @@ static void the_type_may_be_a_name_or_an_example(void **state)
     check_cases(cases, sizeof cases / sizeof cases[0]);
 }
 
+/* 1.06 lies between 1 and 1.125 of float8e4m3fn, codes 0x38 and 0x39. */
+static void small_floats_are_themselves_in_both_precisions(void **state)
+{
+    const double numbers[] = { 1.06, -1000, 0.25 }, rounded[] = { 1, -448, 0.25 };
+    const uint8_t codes[] = { 0x38, 0xfe, 0x28 }, strict[] = { 0x38, 0xff, 0x28 };
+    const uint8_t powers[] = { 126, 128 }, like = 0;
+    const double between[] = { 0.75, 2.5 };
+    const int8_t nibbles[] = { -8, 7, 1 };
+    const int32_t wide[] = { 8, 23, -15 };
+    const op_case cases[] = {
+        { "Cast", 0, { evl_attribute_int("to", EVAL_FLOAT8E4M3FN), evl_attribute_int("saturate", 0) },
+          { reals(numbers, 3) }, { vector(EVAL_FLOAT8E4M3FN, strict, 3) }, false, EVAL_OK },
+        { "Cast", 0, { evl_attribute_int("to", EVAL_FLOAT8E8M0),
+                       evl_attribute_text("round_mode", "down") },
+          { reals(between, 2) }, { vector(EVAL_FLOAT8E8M0, powers, 2) }, false, EVAL_OK },
+        { "Cast", 0, { evl_attribute_int("to", EVAL_FLOAT8E8M0),
+                       evl_attribute_text("round_mode", "sideways") },
+          { reals(between, 2) }, { vector(EVAL_FLOAT8E8M0, powers, 2) }, false, EVAL_ERR_FORMAT },
+        { "CastLike", 0, { { 0 } }, { reals(numbers, 3), vector(EVAL_FLOAT8E4M3FN, &like, 1) },
+          { vector(EVAL_FLOAT8E4M3FN, codes, 3) }, false, EVAL_OK },
+    };
+    (void)state;
+    check_cases(cases, sizeof cases / sizeof cases[0]);
+    for (int p = 0; p < EVL_PRECISIONS; p++) {
+        check((evl_precision)p, EVAL_FLOAT8E4M3FN, reals(numbers, 3),
+              vector(EVAL_FLOAT8E4M3FN, codes, 3));
+        check((evl_precision)p, EVAL_FLOAT32, vector(EVAL_FLOAT8E4M3FN, codes, 3),
+              reals(rounded, 3));
+        check((evl_precision)p, EVAL_INT4, vector(EVAL_INT32, wide, 3), vector(EVAL_INT4, nibbles, 3));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -104,6 +136,7 @@ int main(void)
         cmocka_unit_test(to_integers_is_towards_zero_and_saturates),
         cmocka_unit_test(texts_are_read),
         cmocka_unit_test(the_type_may_be_a_name_or_an_example),
+        cmocka_unit_test(small_floats_are_themselves_in_both_precisions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 """Run: typed arrays in and out, on the fake library, which gives inputs back as they came."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -125,10 +127,28 @@ def test_sequences_optionals_and_maps(evaluator, fake):
         echo(evaluator, "q", np.zeros(3))
 
 
-def test_packed_elements_are_unpacked(evaluator):
+def test_packed_elements_are_unpacked(evaluator, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)  # as if it were not installed
     out = evaluator.Run({}, ["int4", "uint2"])
     assert out["int4"].dtype == np.int8 and out["int4"].tolist() == [1, -1, -8]
     assert out["uint2"].dtype == np.uint8 and out["uint2"].tolist() == [0, 1, 2, 3, 3]
+
+
+@pytest.mark.parametrize("name, values", [
+    ("int4", [1, -8, 7]), ("uint4", [15, 0, 8]), ("int2", [-2, 1, 0, -1, 1]), ("uint2", [3]), ("int4", []),
+    ("float8_e4m3fn", [448, -0.5]), ("float8_e5m2fnuz", [1.5]), ("float8_e8m0fnu", [0.25]),
+    ("float4_e2m1fn", [6, -0.5, 3]), ("bfloat16", [[1.5], [-2]]),
+])
+def test_types_of_ml_dtypes_come_out_as_they_went_in(evaluator, name, values):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    out = echo(evaluator, "inner", np.array(values, getattr(ml_dtypes, name)))
+    assert out.dtype == getattr(ml_dtypes, name) and out.tolist() == values
+
+
+def test_a_view_with_gaps_is_packed_in_its_order(evaluator):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    array = np.array([1, 2, 3, 4, 5, 6], ml_dtypes.int4)[::-2]
+    assert echo(evaluator, "inner", array).astype(np.int8).tolist() == [6, 4, 2]
 
 
 def test_a_tensor_that_contradicts_itself_is_not_read(evaluator, fake):
