@@ -128,17 +128,82 @@ static bool is_integral(const evl_type *type)
     return type && strchr("iub", type->kind);
 }
 
+static bool is_narrow_integer(EvalType type)
+{
+    return type == EVAL_UINT4 || type == EVAL_INT4 || type == EVAL_UINT2 || type == EVAL_INT2;
+}
+
 /* The type that an array shall go in with; NULL when there is none. Run itself takes
-** any floating type where a floating type is declared. */
+** any floating type where a floating type is declared. Bytes are the bits of what numpy
+** has no type for, as in ONNX Runtime. */
 static const evl_type *type_wanted(const evl_call *call, const evl_type *given, EvalType declared)
 {
     const evl_type *real = evl_type_find(call->owner->native->real);
+    const evl_type *found = evl_type_find(declared);
     if (declared == EVAL_UNDEFINED)
         return given ? given : real;
-    if (evl_type_is_floating(declared))
-        return given && given->kind == 'f' ? given : real;
-    const evl_type *found = evl_type_find(declared);
-    return found && found->kind != '-' ? found : NULL;
+    if (!evl_type_is_floating(declared))
+        return found;
+    if (given && (given->kind == 'f' || given->type == declared || given->type == EVAL_BFLOAT16))
+        return given;
+    bool are_bits = given && given->type == EVAL_UINT8 && found->size == 1;
+    return are_bits ? found : real;
+}
+
+/* Elements narrower than a byte, the low bits first; each is a byte, and must fit. */
+static int pack(const evl_call *call, PyObject *name, const uint8_t *from, EvalTensor *out,
+                const evl_type *type)
+{
+    unsigned bits = (unsigned)type->bits, mask = (1u << bits) - 1, sign = 1u << (bits - 1);
+    size_t n = out->bytes, each = 8 / bits;
+    uint8_t *to = evl_keep_block(call->keep, (n + each - 1) / each, 1);
+    if (!to)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        unsigned low = from[i] & mask;
+        uint8_t again = (uint8_t)(type->number == NPY_INT8 ? (low ^ sign) - sign : low);
+        if (again != from[i]) {
+            evl_raise_format(errors_of(call), EVAL_ERR_TYPE,
+                             "Input %R: not all values fit into the declared type, %s", name,
+                             type->extension);
+            return -1;
+        }
+        to[i / each] |= (uint8_t)(low << i % each * bits);
+    }
+    out->data = to;
+    out->bytes = (n + each - 1) / each;
+    return 0;
+}
+
+/* An array of that very type of ml_dtypes, or of its bits, contiguous. */
+static PyArrayObject *as_bits(const evl_call *call, PyArrayObject *array, const evl_type *wanted)
+{
+    PyArray_Descr *own = PyArray_DESCR(array);
+    Py_INCREF(own);
+    PyObject *made = PyArray_FromArray(array, own, NPY_ARRAY_CARRAY_RO);
+    if (made && is_narrow_integer(wanted->type)) { /* the rest of the byte may be anything */
+        PyObject *bytes = PyArray_Cast((PyArrayObject *)made, wanted->number);
+        Py_DECREF(made);
+        made = bytes;
+    }
+    return evl_keep(call->keep, made) < 0 ? NULL : (PyArrayObject *)made;
+}
+
+/* The array with the elements that `wanted` says; NULL with an exception. */
+static PyArrayObject *elements_as(const evl_call *call, PyObject *name, PyArrayObject *array,
+                                  const evl_type *given, const evl_type *wanted)
+{
+    bool is_byte = given && given->type == EVAL_UINT8;
+    if (wanted->extension && given &&
+        (given == wanted || (is_byte && !is_narrow_integer(wanted->type))))
+        return as_bits(call, array, wanted);
+    bool to_integer = is_integral(wanted) || is_narrow_integer(wanted->type);
+    if (is_integral(given) && to_integer)
+        return cast_integers(call, name, array, wanted);
+    if (may_cast(array, wanted) || (given && given->extension && is_narrow_integer(given->type)))
+        return cast(call, array, wanted->number);
+    raise_type(call, name, array, to_integer ? "integers" : "real numbers");
+    return NULL;
 }
 
 static int input_numbers(const evl_call *call, PyObject *name, PyArrayObject *array,
@@ -148,18 +213,13 @@ static int input_numbers(const evl_call *call, PyObject *name, PyArrayObject *ar
     const evl_type *wanted = type_wanted(call, given, out->type);
     if (!wanted)
         return raise_type(call, name, array, "values of the declared type");
-    if (is_integral(given) && is_integral(wanted))
-        array = cast_integers(call, name, array, wanted);
-    else if (may_cast(array, wanted))
-        array = cast(call, array, wanted->number);
-    else
-        return raise_type(call, name, array, is_integral(wanted) ? "integers" : "real numbers");
+    array = elements_as(call, name, array, given, wanted);
     if (!array)
         return -1;
     out->type = wanted->type;
     out->data = PyArray_DATA(array);
     out->bytes = (size_t)PyArray_NBYTES(array);
-    return 0;
+    return wanted->bits < 8 ? pack(call, name, out->data, out, wanted) : 0;
 }
 
 static int set_shape(const evl_call *call, PyObject *name, PyArrayObject *array, EvalTensor *out)

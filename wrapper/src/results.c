@@ -47,7 +47,7 @@ static PyObject *numbers(const evl_errors *errors, const EvalTensor *tensor, con
         unpack(type, tensor->data, n, to);
     else if (n)
         memcpy(to, tensor->data, n_bytes);
-    return array;
+    return evl_type_view(type, array);
 }
 
 static PyObject *list_of(const evl_errors *errors, const EvalTensor *tensor)
