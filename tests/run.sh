@@ -16,7 +16,7 @@ stages=${*:-$every_stage}
 
 packages="gcc g++ clang clang-tidy cmake ninja-build pkg-config libcmocka-dev libopenblas0-serial \
 ccache valgrind universal-ctags cppcheck gcovr python3 python3-venv python3-dev util-linux locales"
-python_packages="numpy onnx pytest pillow mypy"
+python_packages="numpy onnx onnxruntime ml_dtypes pytest pillow mypy"
 
 # --- what is missing -------------------------------------------------------------------
 
