@@ -152,9 +152,9 @@ size_t evl_cntk1_count(evl_cntk1_cursor *c, size_t each)
     return (size_t)n;
 }
 
-evl_cntk1_list evl_cntk1_list_of(evl_cntk1_cursor *c, size_t n)
+evl_cntk_list evl_cntk1_list_of(evl_cntk1_cursor *c, size_t n)
 {
-    evl_cntk1_list list = { 0, NULL };
+    evl_cntk_list list = { 0, NULL };
     if (c->status != EVAL_OK || n == 0)
         return list;
     list.at = evl_arena_take_many(c->arena, n, sizeof *list.at);
@@ -167,18 +167,18 @@ evl_cntk1_list evl_cntk1_list_of(evl_cntk1_cursor *c, size_t n)
 
 static size_t rank(evl_cntk1_cursor *c, uint64_t n)
 {
-    if (n <= EVL_CNTK1_MAX_RANK)
+    if (n <= EVL_CNTK_MAX_RANK)
         return (size_t)n;
     if (c->status == EVAL_OK)
         c->status = evl_fail(c->ctx, EVAL_ERR_FORMAT,
                              "CNTK v1: %llu dimensions before byte %zu, at most %d are possible",
-                             (unsigned long long)n, c->from.at, (int)EVL_CNTK1_MAX_RANK);
+                             (unsigned long long)n, c->from.at, (int)EVL_CNTK_MAX_RANK);
     return 0;
 }
 
-evl_cntk1_list evl_cntk1_shape(evl_cntk1_cursor *c)
+evl_cntk_list evl_cntk1_shape(evl_cntk1_cursor *c)
 {
-    evl_cntk1_list shape = evl_cntk1_list_of(c, rank(c, evl_cntk1_u32(c)));
+    evl_cntk_list shape = evl_cntk1_list_of(c, rank(c, evl_cntk1_u32(c)));
     for (size_t i = 0; i < shape.n; i++)
         shape.at[i] = evl_cntk1_u32(c);
     return shape;
@@ -186,9 +186,9 @@ evl_cntk1_list evl_cntk1_shape(evl_cntk1_cursor *c)
 
 /* Three 64-bit numbers W, H, C in place of a shape: what was read as a rank and a first
 ** dimension of 0 was W. */
-static evl_cntk1_list oldest_shape(evl_cntk1_cursor *c, uint32_t width)
+static evl_cntk_list oldest_shape(evl_cntk1_cursor *c, uint32_t width)
 {
-    evl_cntk1_list shape = evl_cntk1_list_of(c, 3);
+    evl_cntk_list shape = evl_cntk1_list_of(c, 3);
     uint64_t height = evl_cntk1_u64(c), channels = evl_cntk1_u64(c);
     if (height > UINT32_MAX || channels > UINT32_MAX)
         evl_cntk1_stop(c, evl_fail(c->ctx, EVAL_ERR_FORMAT,
@@ -201,21 +201,21 @@ static evl_cntk1_list oldest_shape(evl_cntk1_cursor *c, uint32_t width)
     return shape;
 }
 
-evl_cntk1_list evl_cntk1_input_shape(evl_cntk1_cursor *c)
+evl_cntk_list evl_cntk1_input_shape(evl_cntk1_cursor *c)
 {
     uint32_t n = evl_cntk1_u32(c);
     uint32_t first = n > 0 ? evl_cntk1_u32(c) : 0;
     if (n > 0 && first == 0)
         return oldest_shape(c, n);
-    evl_cntk1_list shape = evl_cntk1_list_of(c, rank(c, n));
+    evl_cntk_list shape = evl_cntk1_list_of(c, rank(c, n));
     for (size_t i = 0; i < shape.n; i++)
         shape.at[i] = i == 0 ? first : evl_cntk1_u32(c);
     return shape;
 }
 
-evl_cntk1_list evl_cntk1_flags(evl_cntk1_cursor *c)
+evl_cntk_list evl_cntk1_flags(evl_cntk1_cursor *c)
 {
-    evl_cntk1_list flags = evl_cntk1_list_of(c, rank(c, evl_cntk1_u64(c)));
+    evl_cntk_list flags = evl_cntk1_list_of(c, rank(c, evl_cntk1_u64(c)));
     for (size_t i = 0; i < flags.n; i++)
         flags.at[i] = evl_cntk1_u8(c) != 0;
     return flags;

@@ -5,7 +5,7 @@
 #ifndef EVL_READERS_CNTK1_CURSOR_H
 #define EVL_READERS_CNTK1_CURSOR_H
 #include "base/bytes.h"
-#include "readers/cntk1/model.h"
+#include "readers/cntk/model.h"
 
 typedef struct evl_cntk1_cursor {
     evl_context *ctx;
@@ -34,9 +34,9 @@ bool evl_cntk1_is_marker(evl_cntk1_cursor *, const char *); /* steps over it whe
 /* A 64-bit count of items that take at least `each` bytes: no more than are left. */
 size_t evl_cntk1_count(evl_cntk1_cursor *, size_t each);
 
-evl_cntk1_list evl_cntk1_list_of(evl_cntk1_cursor *, size_t n); /* n zeros */
-evl_cntk1_list evl_cntk1_shape(evl_cntk1_cursor *);
-evl_cntk1_list evl_cntk1_input_shape(evl_cntk1_cursor *); /* the oldest files' form too */
-evl_cntk1_list evl_cntk1_flags(evl_cntk1_cursor *);       /* vector<bool> */
-evl_cntk1_matrix evl_cntk1_read_matrix(evl_cntk1_cursor *);
+evl_cntk_list evl_cntk1_list_of(evl_cntk1_cursor *, size_t n); /* n zeros */
+evl_cntk_list evl_cntk1_shape(evl_cntk1_cursor *);
+evl_cntk_list evl_cntk1_input_shape(evl_cntk1_cursor *); /* the oldest files' form too */
+evl_cntk_list evl_cntk1_flags(evl_cntk1_cursor *);       /* vector<bool> */
+evl_cntk_matrix evl_cntk1_read_matrix(evl_cntk1_cursor *);
 #endif

@@ -43,7 +43,7 @@ static const void *native(evl_cntk1_cursor *c, const void *data, size_t n_bytes,
     return copy;
 }
 
-static void read_dense(evl_cntk1_cursor *c, evl_cntk1_matrix *m)
+static void read_dense(evl_cntk1_cursor *c, evl_cntk_matrix *m)
 {
     size_t each = evl_type_size(m->type), n_bytes;
     m->rows = evl_cntk1_u64(c);
@@ -92,7 +92,7 @@ static bool take(evl_cntk1_cursor *c, size_t n, size_t each, const uint8_t **sta
     return is_there;
 }
 
-static bool take_lines(evl_cntk1_cursor *c, const evl_cntk1_matrix *m, bool by_row, lines *l)
+static bool take_lines(evl_cntk1_cursor *c, const evl_cntk_matrix *m, bool by_row, lines *l)
 {
     l->n = (size_t)(by_row ? m->rows : m->cols);
     l->length = (size_t)(by_row ? m->cols : m->rows);
@@ -107,13 +107,13 @@ enum { CSC = 6, CSR = 7 };
 /* A few bytes must not ask for all memory. */
 enum { MOST_SPREAD = 1024 }; /* dense bytes for each byte of the file */
 
-static bool is_too_large(const evl_cntk1_cursor *c, const evl_cntk1_matrix *m, size_t *n_bytes)
+static bool is_too_large(const evl_cntk1_cursor *c, const evl_cntk_matrix *m, size_t *n_bytes)
 {
     return !size_of(m->rows, m->cols, evl_type_size(m->type), n_bytes) ||
            *n_bytes > c->ctx->limits->max_tensor_bytes || *n_bytes / MOST_SPREAD > c->from.size;
 }
 
-static void read_sparse(evl_cntk1_cursor *c, int32_t format, evl_cntk1_matrix *m)
+static void read_sparse(evl_cntk1_cursor *c, int32_t format, evl_cntk_matrix *m)
 {
     uint64_t n_values = evl_cntk1_u64(c);
     m->cols = evl_cntk1_u64(c);
@@ -141,9 +141,9 @@ static void read_sparse(evl_cntk1_cursor *c, int32_t format, evl_cntk1_matrix *m
         m->data = native(c, m->data, n_bytes, l.each);
 }
 
-evl_cntk1_matrix evl_cntk1_read_matrix(evl_cntk1_cursor *c)
+evl_cntk_matrix evl_cntk1_read_matrix(evl_cntk1_cursor *c)
 {
-    evl_cntk1_matrix m = { 0 };
+    evl_cntk_matrix m = { 0 };
     uint8_t kind = evl_cntk1_u8(c);
     evl_cntk1_marker(c, "BMAT");
     m.type = element_type(c, evl_cntk1_u64(c));

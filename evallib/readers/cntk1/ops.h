@@ -1,7 +1,7 @@
-/* ops.h - what the reader knows of CNTK's operators: one table, a line each. */
+/* ops.h - what the reader knows of the operators in files: one table, a line each. */
 #ifndef EVL_READERS_CNTK1_OPS_H
 #define EVL_READERS_CNTK1_OPS_H
-#include "readers/cntk1/maker.h"
+#include "readers/cntk/maker.h"
 
 /* How the bytes after a node's name are laid out. */
 typedef enum evl_cntk1_payload {
@@ -38,25 +38,6 @@ typedef enum evl_cntk1_payload {
     EVL_CNTK1_PAYLOADS
 } evl_cntk1_payload;
 
-/* What a sample's shape follows from: for delays in loops whose file does not tell theirs. */
-typedef enum evl_cntk1_rule {
-    EVL_CNTK1_UNTOLD,
-    EVL_CNTK1_CRITERION, /* a number that training looks at: no output unless named as one */
-    EVL_CNTK1_FIRST,     /* as operand 0 */
-    EVL_CNTK1_WIDEST,    /* operands broadcast */
-    EVL_CNTK1_PRODUCT,   /* Times */
-    EVL_CNTK1_CUT        /* Slice */
-} evl_cntk1_rule;
-
-struct evl_cntk1_op {
-    const char *name;
-    evl_cntk1_payload payload;
-    evl_cntk1_build_op *build; /* NULL: read over, not offered */
-    uint8_t n_inputs;          /* at least */
-    evl_cntk1_rule rule;
-    const char *operator; /* for builders that serve several */
-};
-
 /* NULL: unknown. */
-const evl_cntk1_op *evl_cntk1_op_find(const char *name);
+const evl_cntk_op *evl_cntk1_op_find(const char *name);
 #endif

@@ -10,7 +10,7 @@
 
 typedef struct parser {
     evl_cntk1_cursor c;
-    evl_cntk1_model *model;
+    evl_cntk_model *model;
     evl_map *names; /* in small letters -> index: CNTK ignores case */
 } parser;
 
@@ -25,7 +25,7 @@ static const char *small_letters(parser *p, const char *name)
     return copy;
 }
 
-static void add_name(parser *p, const evl_cntk1_node *node)
+static void add_name(parser *p, const evl_cntk_node *node)
 {
     const char *key = small_letters(p, node->name);
     size_t other;
@@ -40,7 +40,7 @@ static void add_name(parser *p, const evl_cntk1_node *node)
 }
 
 /* The node of the name that follows; NULL after a failure. */
-static evl_cntk1_node *read_reference(parser *p, const char *from)
+static evl_cntk_node *read_reference(parser *p, const char *from)
 {
     size_t at = p->c.from.at, index;
     const char *name = evl_cntk1_text(&p->c);
@@ -82,7 +82,7 @@ static void read_precision(parser *p)
             "CNTK v1: precision '%s' at byte %zu, expected float, double or half", text, at);
 }
 
-static void read_node(parser *p, evl_cntk1_node *node)
+static void read_node(parser *p, evl_cntk_node *node)
 {
     node->where = p->c.from.at;
     read_precision(p);
@@ -119,7 +119,7 @@ enum { LEAST_NODE = 4 + 8 }; /* bytes: the two names here, the name and a count 
 
 static void read_nodes(parser *p)
 {
-    evl_cntk1_model *m = p->model;
+    evl_cntk_model *m = p->model;
     m->n_nodes = evl_cntk1_count(&p->c, LEAST_NODE);
     if (m->n_nodes > p->c.ctx->limits->max_nodes)
         evl_cntk1_stop(&p->c, evl_fail(p->c.ctx, EVAL_ERR_LIMIT, "%zu nodes, the limit is %zu",
@@ -143,12 +143,12 @@ static void read_nodes(parser *p)
 
 /* --- which reads which --------------------------------------------------------------- */
 
-static evl_cntk1_node **read_references(parser *p, const char *from, size_t *n)
+static evl_cntk_node **read_references(parser *p, const char *from, size_t *n)
 {
     *n = evl_cntk1_count(&p->c, 2);
     if (p->c.status != EVAL_OK || *n == 0)
         return NULL;
-    evl_cntk1_node **nodes = evl_arena_take_many(p->c.arena, *n, sizeof *nodes);
+    evl_cntk_node **nodes = evl_arena_take_many(p->c.arena, *n, sizeof *nodes);
     if (!nodes) {
         evl_cntk1_stop(&p->c, evl_no_memory(p->c.ctx));
         return NULL;
@@ -160,7 +160,7 @@ static evl_cntk1_node **read_references(parser *p, const char *from, size_t *n)
 
 static void read_relation(parser *p)
 {
-    evl_cntk1_node *node = read_reference(p, "the list of operands");
+    evl_cntk_node *node = read_reference(p, "the list of operands");
     if (!node)
         return;
     if (node->has_relation) {
@@ -184,25 +184,25 @@ static void read_relations(parser *p)
 
 typedef struct group_marker {
     const char *begin, *end, *other_end;
-    int group; /* EVL_CNTK1_GROUPS: of no use */
+    int group; /* EVL_CNTK_GROUPS: of no use */
 } group_marker;
 
 static const group_marker groups[] = {
-    { "BFeatureNodes", "EFeatureNodes", NULL, EVL_CNTK1_FEATURES },
-    { "BLabelNodes", "ELabelNodes", NULL, EVL_CNTK1_LABELS },
-    { "BCriterionNodes", "ECriterionNodes", "ECriteriaNodes", EVL_CNTK1_CRITERIA },
-    { "BCriteriaNodes", "ECriteriaNodes", "ECriterionNodes", EVL_CNTK1_CRITERIA },
-    { "BNodesReqMultiSeqHandling", "ENodesReqMultiSeqHandling", NULL, EVL_CNTK1_GROUPS },
-    { "BEvalNodes", "EEvalNodes", NULL, EVL_CNTK1_EVALUATIONS },
-    { "BOutputNodes", "EOutputNodes", NULL, EVL_CNTK1_OUTPUTS },
-    { "BPairNodes", "EPairNodes", NULL, EVL_CNTK1_GROUPS },
+    { "BFeatureNodes", "EFeatureNodes", NULL, EVL_CNTK_FEATURES },
+    { "BLabelNodes", "ELabelNodes", NULL, EVL_CNTK_LABELS },
+    { "BCriterionNodes", "ECriterionNodes", "ECriteriaNodes", EVL_CNTK_CRITERIA },
+    { "BCriteriaNodes", "ECriteriaNodes", "ECriterionNodes", EVL_CNTK_CRITERIA },
+    { "BNodesReqMultiSeqHandling", "ENodesReqMultiSeqHandling", NULL, EVL_CNTK_GROUPS },
+    { "BEvalNodes", "EEvalNodes", NULL, EVL_CNTK_EVALUATIONS },
+    { "BOutputNodes", "EOutputNodes", NULL, EVL_CNTK_OUTPUTS },
+    { "BPairNodes", "EPairNodes", NULL, EVL_CNTK_GROUPS },
 };
 
 static void read_group(parser *p, const group_marker *g)
 {
-    evl_cntk1_group group;
+    evl_cntk_group group;
     group.nodes = read_references(p, g->begin, &group.n);
-    if (g->group < EVL_CNTK1_GROUPS)
+    if (g->group < EVL_CNTK_GROUPS)
         p->model->groups[g->group] = group;
     if (!g->other_end || !evl_cntk1_is_marker(&p->c, g->other_end))
         evl_cntk1_marker(&p->c, g->end);
@@ -235,17 +235,18 @@ static void read_version(parser *p)
 }
 
 EvalStatus evl_cntk1_parse(evl_context *ctx, const void *data, size_t size, evl_arena *arena,
-                           evl_cntk1_model *model)
+                           evl_cntk_model *model)
 {
     parser p = { { .ctx = ctx, .arena = arena, .from = evl_bytes_of(data, size) },
                  model,
                  evl_map_new(arena) };
-    *model = (evl_cntk1_model){ 0 };
+    *model = (evl_cntk_model){ .format = "CNTK v1" };
     if (!p.names)
         return evl_no_memory(ctx);
     evl_cntk1_marker(&p.c, "BCN");
     read_version(&p);
     model->version = p.c.version;
+    model->has_old_variances = p.c.version < 13;
     read_nodes(&p);
     read_relations(&p);
     read_roots(&p);

@@ -24,15 +24,15 @@ enum { NOWHERE = 0xffff, ALWAYS = 0, LAST = EVL_CNTK1_NEWEST };
 
 typedef struct field {
     uint8_t kind, since, until;
-    uint16_t at; /* in evl_cntk1_fields; numbers are int64_t or double there */
+    uint16_t at; /* in evl_cntk_fields; numbers are int64_t or double there */
 } field;
 
 typedef union value {
     int64_t i;
     double real;
     const char *text;
-    evl_cntk1_list list;
-    evl_cntk1_matrix matrix;
+    evl_cntk_list list;
+    evl_cntk_matrix matrix;
 } value;
 
 static void read_integer(evl_cntk1_cursor *c, field_kind kind, int64_t *to)
@@ -53,15 +53,15 @@ static void read_field(evl_cntk1_cursor *c, field_kind kind, void *to)
     case REAL: *(double *)to = evl_cntk1_real(c); break;
     case TEXT: *(const char **)to = evl_cntk1_text(c); break;
     case BYTES_TEXT: evl_cntk1_skip_bytes_text(c); break;
-    case SHAPE: *(evl_cntk1_list *)to = evl_cntk1_shape(c); break;
-    case INPUT_SHAPE: *(evl_cntk1_list *)to = evl_cntk1_input_shape(c); break;
-    case FLAGS: *(evl_cntk1_list *)to = evl_cntk1_flags(c); break;
-    case MATRIX: *(evl_cntk1_matrix *)to = evl_cntk1_read_matrix(c); break;
+    case SHAPE: *(evl_cntk_list *)to = evl_cntk1_shape(c); break;
+    case INPUT_SHAPE: *(evl_cntk_list *)to = evl_cntk1_input_shape(c); break;
+    case FLAGS: *(evl_cntk_list *)to = evl_cntk1_flags(c); break;
+    case MATRIX: *(evl_cntk_matrix *)to = evl_cntk1_read_matrix(c); break;
     default: read_integer(c, kind, to); break;
     }
 }
 
-static void read_fields(evl_cntk1_cursor *c, const field *fields, size_t n, evl_cntk1_fields *f)
+static void read_fields(evl_cntk1_cursor *c, const field *fields, size_t n, evl_cntk_fields *f)
 {
     for (size_t i = 0; i < n; i++) {
         value ignored;
@@ -74,88 +74,88 @@ static void read_fields(evl_cntk1_cursor *c, const field *fields, size_t n, evl_
 static const field input[] = {
     { U64, ALWAYS, LAST, NOWHERE }, /* sample size, in old files beside the shape */
     { U64, ALWAYS, LAST, NOWHERE },
-    { INPUT_SHAPE, ALWAYS, LAST, offsetof(evl_cntk1_fields, shape) },
+    { INPUT_SHAPE, ALWAYS, LAST, offsetof(evl_cntk_fields, shape) },
 };
 
 static const field parameter[] = {
     { F32, 3, LAST, NOWHERE }, /* learning rate */
-    { SHAPE, 3, LAST, offsetof(evl_cntk1_fields, shape) },
-    { MATRIX, 3, LAST, offsetof(evl_cntk1_fields, matrix) },
+    { SHAPE, 3, LAST, offsetof(evl_cntk_fields, shape) },
+    { MATRIX, 3, LAST, offsetof(evl_cntk_fields, matrix) },
 };
 
 static const field computed[] = {
     { FLAG, ALWAYS, LAST, NOWHERE }, /* whether it has been computed */
-    { MATRIX, ALWAYS, LAST, offsetof(evl_cntk1_fields, matrix) },
+    { MATRIX, ALWAYS, LAST, offsetof(evl_cntk_fields, matrix) },
 };
 
 static const field times[] = {
-    { U64, 3, LAST, offsetof(evl_cntk1_fields, output_rank) },
+    { U64, 3, LAST, offsetof(evl_cntk_fields, output_rank) },
     { I32, 12, LAST, NOWHERE }, /* which dimensions are inferred before training */
 };
 
 static const field quantized_times[] = {
-    { U64, 3, LAST, offsetof(evl_cntk1_fields, output_rank) },
+    { U64, 3, LAST, offsetof(evl_cntk_fields, output_rank) },
     { I32, 12, LAST, NOWHERE },
     { U64, ALWAYS, LAST, NOWHERE }, /* bits of smoothing */
     { U64, ALWAYS, LAST, NOWHERE },
 };
 
 static const field batch_normalization[] = {
-    { FLAG, 6, LAST, offsetof(evl_cntk1_fields, is_spatial) },
+    { FLAG, 6, LAST, offsetof(evl_cntk_fields, is_spatial) },
     { F64, 6, LAST, NOWHERE }, /* time constants of training */
     { F64, 6, LAST, NOWHERE },
-    { I32, 6, LAST, offsetof(evl_cntk1_fields, layout) },
+    { I32, 6, LAST, offsetof(evl_cntk_fields, layout) },
     { U64, 6, 18, NOWHERE }, /* samples seen */
     { FLAG, 19, 19, NOWHERE },
     { U64, 20, LAST, NOWHERE },
-    { F64, 6, LAST, offsetof(evl_cntk1_fields, epsilon) },
+    { F64, 6, LAST, offsetof(evl_cntk_fields, epsilon) },
     { FLAG, 6, LAST, NOWHERE }, /* which engine */
 };
 
 static const field window[] = {
-    { SHAPE, 5, LAST, offsetof(evl_cntk1_fields, kernel) },
-    { SHAPE, 5, LAST, offsetof(evl_cntk1_fields, map_count) },
-    { SHAPE, 5, LAST, offsetof(evl_cntk1_fields, stride) },
-    { FLAGS, 5, LAST, offsetof(evl_cntk1_fields, sharing) },
-    { FLAGS, 5, LAST, offsetof(evl_cntk1_fields, auto_pad) },
-    { SHAPE, 5, LAST, offsetof(evl_cntk1_fields, lower_pad) },
-    { SHAPE, 5, LAST, offsetof(evl_cntk1_fields, upper_pad) },
-    { I32, 5, LAST, offsetof(evl_cntk1_fields, pool) },
-    { I32, 5, LAST, offsetof(evl_cntk1_fields, layout) },
+    { SHAPE, 5, LAST, offsetof(evl_cntk_fields, kernel) },
+    { SHAPE, 5, LAST, offsetof(evl_cntk_fields, map_count) },
+    { SHAPE, 5, LAST, offsetof(evl_cntk_fields, stride) },
+    { FLAGS, 5, LAST, offsetof(evl_cntk_fields, sharing) },
+    { FLAGS, 5, LAST, offsetof(evl_cntk_fields, auto_pad) },
+    { SHAPE, 5, LAST, offsetof(evl_cntk_fields, lower_pad) },
+    { SHAPE, 5, LAST, offsetof(evl_cntk_fields, upper_pad) },
+    { I32, 5, LAST, offsetof(evl_cntk_fields, pool) },
+    { I32, 5, LAST, offsetof(evl_cntk_fields, layout) },
     { U64, 5, LAST, NOWHERE }, /* memory for the engine */
-    { FLAG, 9, LAST, offsetof(evl_cntk1_fields, is_transposed) },
-    { SHAPE, 20, LAST, offsetof(evl_cntk1_fields, output_shape) },
-    { FLAG, 21, LAST, offsetof(evl_cntk1_fields, rounds_up) },
-    { FLAG, 23, LAST, offsetof(evl_cntk1_fields, averages_pads) },
+    { FLAG, 9, LAST, offsetof(evl_cntk_fields, is_transposed) },
+    { SHAPE, 20, LAST, offsetof(evl_cntk_fields, output_shape) },
+    { FLAG, 21, LAST, offsetof(evl_cntk_fields, rounds_up) },
+    { FLAG, 23, LAST, offsetof(evl_cntk_fields, averages_pads) },
 };
 
 static const field convolution[] = {
     { FLAG, 5, LAST, NOWHERE }, /* made by the two-dimensional function */
-    { SHAPE, 18, LAST, offsetof(evl_cntk1_fields, dilation) },
+    { SHAPE, 18, LAST, offsetof(evl_cntk_fields, dilation) },
 };
 
 static const field delay[] = {
-    { I32, ALWAYS, LAST, offsetof(evl_cntk1_fields, step) },
-    { SHAPE, 4, LAST, offsetof(evl_cntk1_fields, shape) },
-    { U64, ALWAYS, 3, offsetof(evl_cntk1_fields, rows) },
+    { I32, ALWAYS, LAST, offsetof(evl_cntk_fields, step) },
+    { SHAPE, 4, LAST, offsetof(evl_cntk_fields, shape) },
+    { U64, ALWAYS, 3, offsetof(evl_cntk_fields, rows) },
     { U64, ALWAYS, 3, NOWHERE },
-    { REAL, 2, LAST, offsetof(evl_cntk1_fields, initial) },
+    { REAL, 2, LAST, offsetof(evl_cntk_fields, initial) },
 };
 
-static const field row_stack[] = { { I32, 3, LAST, offsetof(evl_cntk1_fields, axis) } };
+static const field row_stack[] = { { I32, 3, LAST, offsetof(evl_cntk_fields, axis) } };
 
 static const field reshape[] = {
-    { I32, ALWAYS, LAST, offsetof(evl_cntk1_fields, first_axis) },
-    { I32, ALWAYS, LAST, offsetof(evl_cntk1_fields, end_axis) },
-    { SHAPE, ALWAYS, LAST, offsetof(evl_cntk1_fields, shape) },
+    { I32, ALWAYS, LAST, offsetof(evl_cntk_fields, first_axis) },
+    { I32, ALWAYS, LAST, offsetof(evl_cntk_fields, end_axis) },
+    { SHAPE, ALWAYS, LAST, offsetof(evl_cntk_fields, shape) },
 };
 
 static const field legacy_reshape[] = {
-    { U64, ALWAYS, LAST, offsetof(evl_cntk1_fields, rows) },
-    { INPUT_SHAPE, ALWAYS, LAST, offsetof(evl_cntk1_fields, shape) },
+    { U64, ALWAYS, LAST, offsetof(evl_cntk_fields, rows) },
+    { INPUT_SHAPE, ALWAYS, LAST, offsetof(evl_cntk_fields, shape) },
 };
 
-static const field row_repeat[] = { { U64, ALWAYS, LAST, offsetof(evl_cntk1_fields, repeats) } };
+static const field row_repeat[] = { { U64, ALWAYS, LAST, offsetof(evl_cntk_fields, repeats) } };
 
 static const field where[] = { { TEXT, 11, LAST, NOWHERE } };
 
@@ -163,7 +163,7 @@ static const field rnn[] = {
     { U64, ALWAYS, LAST, NOWHERE }, /* both directions, layers, cells */
     { U64, ALWAYS, LAST, NOWHERE },
     { U64, ALWAYS, LAST, NOWHERE },
-    { TEXT, ALWAYS, LAST, offsetof(evl_cntk1_fields, word) },
+    { TEXT, ALWAYS, LAST, offsetof(evl_cntk_fields, word) },
     { I32, 14, LAST, NOWHERE },
 };
 
@@ -175,7 +175,7 @@ static const field roi_pooling[] = {
 
 static const field crop[] = { { F64, ALWAYS, LAST, NOWHERE }, { F64, ALWAYS, LAST, NOWHERE } };
 
-static const field environment[] = { { TEXT, ALWAYS, LAST, offsetof(evl_cntk1_fields, word) } };
+static const field environment[] = { { TEXT, ALWAYS, LAST, offsetof(evl_cntk_fields, word) } };
 
 static const field forward_backward[] = {
     { I32, ALWAYS, LAST, NOWHERE },
@@ -254,16 +254,16 @@ static bool has_window(evl_cntk1_payload payload)
     return payload == EVL_CNTK1_WINDOW || payload == EVL_CNTK1_CONVOLUTION;
 }
 
-void evl_cntk1_read_payload(evl_cntk1_cursor *c, evl_cntk1_node *node)
+void evl_cntk1_read_payload(evl_cntk1_cursor *c, evl_cntk_node *node)
 {
     const layout *l = &layouts[node->op->payload];
-    node->f = (evl_cntk1_fields){ .word = "",
-                                  .output_rank = 1,
-                                  .axis = 1,
-                                  .step = 1,
-                                  .layout = EVL_CNTK1_CHW,
-                                  .initial = 0.1,
-                                  .epsilon = 1e-5 };
+    node->f = (evl_cntk_fields){ .word = "",
+                                 .output_rank = 1,
+                                 .axis = 1,
+                                 .step = 1,
+                                 .layout = EVL_CNTK_CHW,
+                                 .initial = 0.1,
+                                 .epsilon = 1e-5 };
     if (has_window(node->op->payload))
         read_fields(c, window, sizeof window / sizeof *window, &node->f);
     read_fields(c, l->fields, l->n, &node->f);

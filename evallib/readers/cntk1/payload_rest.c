@@ -1,7 +1,7 @@
 /* payload_rest.c - what a table of fields cannot say: counts, and the oldest versions. */
 #include "readers/cntk1/payload.h"
 
-void evl_cntk1_rest_of_input(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_input(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     (void)f;
     uint32_t n_axes = c->version >= 8 ? evl_cntk1_u32(c) : 0;
@@ -14,14 +14,14 @@ void evl_cntk1_rest_of_input(evl_cntk1_cursor *c, evl_cntk1_fields *f)
         evl_cntk1_f32(c); /* learning rate */
 }
 
-void evl_cntk1_rest_of_parameter(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_parameter(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     if (c->version >= 3)
         return;
     evl_cntk1_u8(c); /* whether training changes it */
     uint64_t rows = evl_cntk1_u64(c), cols = evl_cntk1_u64(c);
     bool is_2d = rows != 0;
-    evl_cntk1_list own = { 0, NULL };
+    evl_cntk_list own = { 0, NULL };
     if (!is_2d)
         own = evl_cntk1_input_shape(c);
     f->shape = evl_cntk1_list_of(c, is_2d ? 2 : own.n + (cols > 1));
@@ -30,7 +30,7 @@ void evl_cntk1_rest_of_parameter(evl_cntk1_cursor *c, evl_cntk1_fields *f)
     f->matrix = evl_cntk1_read_matrix(c);
 }
 
-void evl_cntk1_rest_of_batch_normalization(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_batch_normalization(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     if (c->version >= 6)
         return;
@@ -49,9 +49,9 @@ void evl_cntk1_rest_of_batch_normalization(evl_cntk1_cursor *c, evl_cntk1_fields
     }
 }
 
-static evl_cntk1_list pair(evl_cntk1_cursor *c, uint64_t a, uint64_t b)
+static evl_cntk_list pair(evl_cntk1_cursor *c, uint64_t a, uint64_t b)
 {
-    evl_cntk1_list list = evl_cntk1_list_of(c, 2);
+    evl_cntk_list list = evl_cntk1_list_of(c, 2);
     if (list.n == 2) {
         list.at[0] = (int64_t)a;
         list.at[1] = (int64_t)b;
@@ -59,15 +59,15 @@ static evl_cntk1_list pair(evl_cntk1_cursor *c, uint64_t a, uint64_t b)
     return list;
 }
 
-static evl_cntk1_list single(evl_cntk1_cursor *c, uint64_t a)
+static evl_cntk_list single(evl_cntk1_cursor *c, uint64_t a)
 {
-    evl_cntk1_list list = evl_cntk1_list_of(c, 1);
+    evl_cntk_list list = evl_cntk1_list_of(c, 1);
     if (list.n == 1)
         list.at[0] = (int64_t)a;
     return list;
 }
 
-void evl_cntk1_rest_of_convolution(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_convolution(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     if (c->version >= 5)
         return;
@@ -82,7 +82,7 @@ void evl_cntk1_rest_of_convolution(evl_cntk1_cursor *c, evl_cntk1_fields *f)
     evl_cntk1_u64(c);
 }
 
-void evl_cntk1_rest_of_pooling(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_pooling(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     uint64_t width = evl_cntk1_u32(c);
     f->layout = evl_cntk1_u32(c);
@@ -94,7 +94,7 @@ void evl_cntk1_rest_of_pooling(evl_cntk1_cursor *c, evl_cntk1_fields *f)
 
 /* A generator's seed and place. In version 16 the seed was a C long: 4 bytes from Windows,
 ** 8 from Linux; what follows tells which. */
-void evl_cntk1_rest_of_dropout(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_dropout(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     static const char *const follow[] = { "float", "double", "half", "ENodeList" };
     (void)f;
@@ -112,14 +112,14 @@ void evl_cntk1_rest_of_dropout(evl_cntk1_cursor *c, evl_cntk1_fields *f)
     evl_cntk1_u64(c);
 }
 
-void evl_cntk1_rest_of_random_sample(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_random_sample(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     evl_cntk1_u8(c);
     evl_cntk1_u64(c);
     evl_cntk1_rest_of_dropout(c, f);
 }
 
-void evl_cntk1_rest_of_delay(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_delay(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     if (c->version <= 3 && f->rows > 0)
         f->shape = single(c, (uint64_t)f->rows);
@@ -129,14 +129,14 @@ void evl_cntk1_rest_of_delay(evl_cntk1_cursor *c, evl_cntk1_fields *f)
 static size_t axis_count(evl_cntk1_cursor *c, uint64_t since)
 {
     int32_t n = c->version >= since ? evl_cntk1_i32(c) : 1;
-    if (n >= 0 && n <= EVL_CNTK1_MAX_RANK)
+    if (n >= 0 && n <= EVL_CNTK_MAX_RANK)
         return (size_t)n;
     evl_cntk1_stop(c, evl_fail(c->ctx, EVAL_ERR_FORMAT, "%d axes, at most %d are possible", (int)n,
-                               (int)EVL_CNTK1_MAX_RANK));
+                               (int)EVL_CNTK_MAX_RANK));
     return 0;
 }
 
-void evl_cntk1_rest_of_slice(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_slice(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     size_t n = axis_count(c, 22);
     f->axes = evl_cntk1_list_of(c, n);
@@ -152,7 +152,7 @@ void evl_cntk1_rest_of_slice(evl_cntk1_cursor *c, evl_cntk1_fields *f)
     }
 }
 
-void evl_cntk1_rest_of_reduce(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_reduce(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     f->axes = evl_cntk1_list_of(c, axis_count(c, 27));
     for (size_t i = 0; i < f->axes.n; i++)
@@ -161,7 +161,7 @@ void evl_cntk1_rest_of_reduce(evl_cntk1_cursor *c, evl_cntk1_fields *f)
     f->keeps_axes = c->version >= 24 ? evl_cntk1_u8(c) != 0 : 1;
 }
 
-void evl_cntk1_rest_of_transpose(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_transpose(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     int32_t first = c->version >= 3 ? evl_cntk1_i32(c) : 1;
     int32_t second = c->version >= 3 ? evl_cntk1_i32(c) : 2;
@@ -169,14 +169,14 @@ void evl_cntk1_rest_of_transpose(evl_cntk1_cursor *c, evl_cntk1_fields *f)
     if (c->version < 25 || first != 0 || second != 0)
         return;
     size_t n = evl_cntk1_count(c, 8);
-    if (n > EVL_CNTK1_MAX_RANK)
+    if (n > EVL_CNTK_MAX_RANK)
         evl_cntk1_stop(c, evl_fail(c->ctx, EVAL_ERR_FORMAT, "a permutation of %zu axes", n));
     f->permutation = evl_cntk1_list_of(c, n);
     for (size_t i = 0; i < f->permutation.n; i++)
         f->permutation.at[i] = (int64_t)evl_cntk1_u64(c);
 }
 
-void evl_cntk1_rest_of_edit_distance(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_edit_distance(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     (void)f;
     for (int i = 0; i < 3; i++)
@@ -187,7 +187,7 @@ void evl_cntk1_rest_of_edit_distance(evl_cntk1_cursor *c, evl_cntk1_fields *f)
 }
 
 /* A mode, unless the four bytes are no mode: then they belong to what follows. */
-void evl_cntk1_rest_of_noise_contrastive(evl_cntk1_cursor *c, evl_cntk1_fields *f)
+void evl_cntk1_rest_of_noise_contrastive(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
     (void)f;
     size_t at = c->from.at;

@@ -3,16 +3,16 @@
 ** A delay looks like its operand, which is computed from the delay. So shapes are handed
 ** round the loop, by rules that make do with what is known, until each delay has one;
 ** where a guess was wrong, building the body finds out and tries again. */
-#include "readers/cntk1/build.h"
+#include "readers/cntk/build.h"
 
 typedef struct guess {
-    evl_cntk1_loop *loop;
-    evl_cntk1_list *dims; /* by place in the loop; at NULL: not known */
+    evl_cntk_loop *loop;
+    evl_cntk_list *dims; /* by place in the loop; at NULL: not known */
 } guess;
 
 enum { MOST_SWEEPS = 64 };
 
-static bool is_stored(const evl_cntk1_list *shape)
+static bool is_stored(const evl_cntk_list *shape)
 {
     for (size_t i = 0; i < shape->n; i++)
         if (shape->at[i] < 1)
@@ -21,12 +21,12 @@ static bool is_stored(const evl_cntk1_list *shape)
 }
 
 /* The sample's shape of an operand; false: not known yet. Room for EVAL_MAX_RANK. */
-static bool find(const guess *g, const evl_cntk1_node *node, int64_t *dims, size_t *n)
+static bool find(const guess *g, const evl_cntk_node *node, int64_t *dims, size_t *n)
 {
     const evl_value *outer = g->loop->net->values[node->index];
     if (outer) {
-        *n = evl_cntk1_rank(outer);
-        evl_cntk1_dims(outer, *n, dims);
+        *n = evl_cntk_rank(outer);
+        evl_cntk_dims(outer, *n, dims);
         return true;
     }
     size_t at = g->loop->net->places[node->index];
@@ -38,7 +38,7 @@ static bool find(const guess *g, const evl_cntk1_node *node, int64_t *dims, size
     return true;
 }
 
-static bool widest(const guess *g, const evl_cntk1_node *node, int64_t *dims, size_t *n)
+static bool widest(const guess *g, const evl_cntk_node *node, int64_t *dims, size_t *n)
 {
     int64_t other[EVAL_MAX_RANK];
     size_t n_other, n_known = 0;
@@ -56,7 +56,7 @@ static bool widest(const guess *g, const evl_cntk1_node *node, int64_t *dims, si
 }
 
 /* The weights' first axes, then what the other operand has beyond the summed ones. */
-static bool product(const guess *g, const evl_cntk1_node *node, int64_t *dims, size_t *n)
+static bool product(const guess *g, const evl_cntk_node *node, int64_t *dims, size_t *n)
 {
     int64_t other[EVAL_MAX_RANK];
     size_t n_weights, n_other = 0, n_output = (size_t)node->f.output_rank;
@@ -69,7 +69,7 @@ static bool product(const guess *g, const evl_cntk1_node *node, int64_t *dims, s
     return true;
 }
 
-static bool cut(const guess *g, const evl_cntk1_node *node, int64_t *dims, size_t *n)
+static bool cut(const guess *g, const evl_cntk_node *node, int64_t *dims, size_t *n)
 {
     int64_t begin, end;
     if (!find(g, node->inputs[0], dims, n))
@@ -77,20 +77,22 @@ static bool cut(const guess *g, const evl_cntk1_node *node, int64_t *dims, size_
     for (size_t i = 0; i < node->f.axes.n; i++) {
         int64_t axis = node->f.axes.at[i] - 1;
         if (axis < 0 || axis >= (int64_t)*n ||
-            !evl_cntk1_slice_range(&node->f, i, dims[axis], &begin, &end))
+            !evl_cntk_slice_range(&node->f, i, dims[axis], &begin, &end))
             return false;
         dims[axis] = end - begin;
     }
     return true;
 }
 
-static bool follow(const guess *g, const evl_cntk1_node *node, int64_t *dims, size_t *n)
+static bool follow(const guess *g, const evl_cntk_node *node, int64_t *dims, size_t *n)
 {
     switch (node->op->rule) {
-    case EVL_CNTK1_FIRST: return find(g, node->inputs[0], dims, n);
-    case EVL_CNTK1_WIDEST: return widest(g, node, dims, n);
-    case EVL_CNTK1_PRODUCT: return product(g, node, dims, n);
-    case EVL_CNTK1_CUT: return cut(g, node, dims, n);
+    case EVL_CNTK_PAST:
+    case EVL_CNTK_FUTURE:
+    case EVL_CNTK_FIRST: return find(g, node->inputs[0], dims, n);
+    case EVL_CNTK_WIDEST: return widest(g, node, dims, n);
+    case EVL_CNTK_PRODUCT: return product(g, node, dims, n);
+    case EVL_CNTK_CUT: return cut(g, node, dims, n);
     default: return false;
     }
 }
@@ -123,8 +125,8 @@ static EvalStatus sweep(const guess *g, bool *is_changed)
 static EvalStatus finish(const guess *g)
 {
     for (size_t i = 0; i < g->loop->n; i++) {
-        const evl_cntk1_node *node = g->loop->nodes[i];
-        if (evl_cntk1_is_delay(node) && !g->dims[i].at)
+        const evl_cntk_node *node = g->loop->nodes[i];
+        if (evl_cntk_is_delay(node) && !g->dims[i].at)
             return evl_fail(g->loop->net->ctx, EVAL_ERR_UNSUPPORTED,
                             "node '%s' (%s) at byte %zu: the file does not store its shape, and it "
                             "cannot be told from its loop",
@@ -133,14 +135,14 @@ static EvalStatus finish(const guess *g)
     return EVAL_OK;
 }
 
-EvalStatus evl_cntk1_shape_delays(evl_cntk1_loop *loop)
+EvalStatus evl_cntk_shape_delays(evl_cntk_loop *loop)
 {
-    const evl_cntk1_network *net = loop->net;
+    const evl_cntk_network *net = loop->net;
     guess g = { loop, loop->shapes };
     bool is_changed = true;
     for (size_t i = 0; i < loop->n; i++) {
-        const evl_cntk1_node *node = loop->nodes[i];
-        if (evl_cntk1_is_delay(node) && is_stored(&node->f.shape) &&
+        const evl_cntk_node *node = loop->nodes[i];
+        if (evl_cntk_is_delay(node) && is_stored(&node->f.shape) &&
             !set(&g, i, node->f.shape.at, node->f.shape.n))
             return evl_no_memory(net->ctx);
     }

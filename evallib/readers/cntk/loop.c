@@ -5,11 +5,11 @@
 ** frame by frame, constants and what has no frames are used where they are, and each delay
 ** is an input that shows an earlier frame of its operand. Every node of the loop is an
 ** output, so that it can be asked for; what nobody asks for the planner drops. */
-#include "readers/cntk1/build.h"
+#include "readers/cntk/build.h"
 
 enum { MOST_STEPS = 1 << 16, MOST_ATTEMPTS = 4 };
 
-static EvalStatus check_delay(evl_context *ctx, const evl_cntk1_node *node)
+static EvalStatus check_delay(evl_context *ctx, const evl_cntk_node *node)
 {
     if (node->f.step >= 1 && node->f.step <= MOST_STEPS)
         return EVAL_OK;
@@ -19,13 +19,13 @@ static EvalStatus check_delay(evl_context *ctx, const evl_cntk1_node *node)
                     node->name, node->op->name, (long long)node->f.step, (int)MOST_STEPS);
 }
 
-evl_value *evl_cntk1_delay(evl_cntk1_maker *k)
+evl_value *evl_cntk_delay(evl_cntk_maker *k)
 {
-    const evl_cntk1_node *node = k->node;
+    const evl_cntk_node *node = k->node;
     k->b.status = check_delay(k->b.ctx, node);
     if (k->b.status == EVAL_OK && !k->in[0]->has_frames)
-        return evl_cntk1_fail(k, EVAL_ERR_UNSUPPORTED, "a delay of what has no frames");
-    int64_t offset = evl_cntk1_looks_ahead(node) ? -node->f.step : node->f.step;
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "a delay of what has no frames");
+    int64_t offset = evl_cntk_looks_ahead(node) ? -node->f.step : node->f.step;
     evl_attribute a[3] = { evl_attribute_int("offset", offset),
                            evl_attribute_number("initial", node->f.initial),
                            evl_attribute_int("state", k->state) };
@@ -34,8 +34,8 @@ evl_value *evl_cntk1_delay(evl_cntk1_maker *k)
 
 /* --- the members in order -------------------------------------------------------------------- */
 
-static bool find_edges(const evl_cntk1_network *net, const size_t *members, size_t n,
-                       evl_cntk1_edges *edges)
+static bool find_edges(const evl_cntk_network *net, const size_t *members, size_t n,
+                       evl_cntk_edges *edges)
 {
     size_t n_edges = 0, *at = net->places;
     for (size_t i = 0; i < n; i++) {
@@ -48,18 +48,18 @@ static bool find_edges(const evl_cntk1_network *net, const size_t *members, size
         return false;
     n_edges = 0;
     for (size_t i = 0; i < n; i++) {
-        const evl_cntk1_node *node = &net->model->nodes[members[i]];
-        for (size_t j = 0; j < node->n_inputs && !evl_cntk1_is_delay(node); j++)
+        const evl_cntk_node *node = &net->model->nodes[members[i]];
+        for (size_t j = 0; j < node->n_inputs && !evl_cntk_is_delay(node); j++)
             if (at[node->inputs[j]->index] > 0)
                 to[n_edges++] = at[node->inputs[j]->index] - 1;
         start[i + 1] = n_edges;
     }
-    *edges = (evl_cntk1_edges){ n, start, to };
+    *edges = (evl_cntk_edges){ n, start, to };
     return true;
 }
 
-static EvalStatus cycle_without_delay(evl_context *ctx, const evl_cntk1_network *net,
-                                      const size_t *members, const evl_cntk1_components *order,
+static EvalStatus cycle_without_delay(evl_context *ctx, const evl_cntk_network *net,
+                                      const size_t *members, const evl_cntk_components *order,
                                       size_t component)
 {
     evl_fail(ctx, EVAL_ERR_FORMAT, "CNTK v1: a cycle without a delay, through:");
@@ -68,7 +68,7 @@ static EvalStatus cycle_without_delay(evl_context *ctx, const evl_cntk1_network 
     return EVAL_ERR_FORMAT;
 }
 
-static bool reads_itself(const evl_cntk1_edges *edges, size_t node)
+static bool reads_itself(const evl_cntk_edges *edges, size_t node)
 {
     for (size_t i = edges->start[node]; i < edges->start[node + 1]; i++)
         if (edges->to[i] == node)
@@ -77,13 +77,13 @@ static bool reads_itself(const evl_cntk1_edges *edges, size_t node)
 }
 
 /* One frame's order: without what delays read there must be no cycle. */
-static EvalStatus order_members(evl_cntk1_loop *loop, const size_t *members)
+static EvalStatus order_members(evl_cntk_loop *loop, const size_t *members)
 {
-    const evl_cntk1_network *net = loop->net;
-    evl_cntk1_edges edges;
-    evl_cntk1_components order;
+    const evl_cntk_network *net = loop->net;
+    evl_cntk_edges edges;
+    evl_cntk_components order;
     if (!find_edges(net, members, loop->n, &edges) ||
-        !evl_cntk1_find_components(net->graph->arena, &edges, &order))
+        !evl_cntk_find_components(net->graph->arena, &edges, &order))
         return evl_no_memory(net->ctx);
     for (size_t i = 0; i < order.n; i++)
         if (order.start[i + 1] - order.start[i] > 1 ||
@@ -96,23 +96,23 @@ static EvalStatus order_members(evl_cntk1_loop *loop, const size_t *members)
     return EVAL_OK;
 }
 
-static EvalStatus check_delays(evl_cntk1_loop *loop)
+static EvalStatus check_delays(evl_cntk_loop *loop)
 {
-    const evl_cntk1_node *first = NULL;
+    const evl_cntk_node *first = NULL;
     evl_context *ctx = loop->net->ctx;
     for (size_t i = 0; i < loop->n; i++) {
-        const evl_cntk1_node *node = loop->nodes[i];
-        if (!evl_cntk1_is_delay(node))
+        const evl_cntk_node *node = loop->nodes[i];
+        if (!evl_cntk_is_delay(node))
             continue;
         EvalStatus st = check_delay(ctx, node);
         if (st != EVAL_OK)
             return st;
-        if (first && evl_cntk1_looks_ahead(first) != evl_cntk1_looks_ahead(node))
+        if (first && evl_cntk_looks_ahead(first) != evl_cntk_looks_ahead(node))
             return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
                             "'%s' looks back and '%s' ahead in one loop: it cannot be computed "
                             "frame by frame",
-                            (evl_cntk1_looks_ahead(first) ? node : first)->name,
-                            (evl_cntk1_looks_ahead(first) ? first : node)->name);
+                            (evl_cntk_looks_ahead(first) ? node : first)->name,
+                            (evl_cntk_looks_ahead(first) ? first : node)->name);
         first = node;
         loop->n_delays++;
     }
@@ -125,7 +125,7 @@ typedef struct body {
     evl_graph *graph;
     evl_value **sequences; /* outer values that come in frame by frame */
     size_t n_sequences, capacity;
-    const evl_cntk1_node **sources; /* the nodes they belong to */
+    const evl_cntk_node **sources; /* the nodes they belong to */
     size_t source_capacity;
 } body;
 
@@ -142,14 +142,14 @@ static evl_value *frame_value(evl_graph *graph, const char *name, EvalType type,
     return v;
 }
 
-static bool add_sequence(const evl_cntk1_loop *loop, body *b, const evl_cntk1_node *source)
+static bool add_sequence(const evl_cntk_loop *loop, body *b, const evl_cntk_node *source)
 {
     evl_arena *arena = loop->net->graph->arena;
     evl_value *outer = loop->net->values[source->index];
     evl_value *inner = frame_value(b->graph, outer->name, outer->t.type, &outer->t.shape);
     evl_value **all =
         evl_arena_grow(arena, b->sequences, b->n_sequences, &b->capacity, sizeof *all);
-    const evl_cntk1_node **sources =
+    const evl_cntk_node **sources =
         evl_arena_grow(arena, b->sources, b->n_sequences, &b->source_capacity, sizeof *sources);
     if (!inner || !all || !sources || !evl_graph_add_input(b->graph, inner))
         return false;
@@ -162,12 +162,12 @@ static bool add_sequence(const evl_cntk1_loop *loop, body *b, const evl_cntk1_no
 }
 
 /* What members read from outside. */
-static EvalStatus add_outside(const evl_cntk1_loop *loop, body *b)
+static EvalStatus add_outside(const evl_cntk_loop *loop, body *b)
 {
-    const evl_cntk1_network *net = loop->net;
+    const evl_cntk_network *net = loop->net;
     for (size_t i = 0; i < loop->n; i++)
         for (size_t j = 0; j < loop->nodes[i]->n_inputs; j++) {
-            const evl_cntk1_node *source = loop->nodes[i]->inputs[j];
+            const evl_cntk_node *source = loop->nodes[i]->inputs[j];
             const evl_value *outer = net->values[source->index];
             if (outer && outer->has_frames && !net->inner[source->index] &&
                 !add_sequence(loop, b, source))
@@ -180,12 +180,12 @@ static EvalStatus add_outside(const evl_cntk1_loop *loop, body *b)
                     loop->nodes[0]->name);
 }
 
-static EvalStatus add_delayed(const evl_cntk1_loop *loop, body *b)
+static EvalStatus add_delayed(const evl_cntk_loop *loop, body *b)
 {
     for (size_t i = 0; i < loop->n; i++) {
-        const evl_cntk1_list *dims = &loop->shapes[i];
+        const evl_cntk_list *dims = &loop->shapes[i];
         evl_shape shape = { .rank = (int32_t)dims->n + 1 };
-        if (!evl_cntk1_is_delay(loop->nodes[i]))
+        if (!evl_cntk_is_delay(loop->nodes[i]))
             continue;
         for (size_t j = 0; j < dims->n; j++)
             shape.dim[dims->n - j] = dims->at[j];
@@ -204,9 +204,9 @@ static EvalStatus add_delayed(const evl_cntk1_loop *loop, body *b)
     return EVAL_OK;
 }
 
-static EvalStatus add_member(const evl_cntk1_loop *loop, body *b, const evl_cntk1_node *node)
+static EvalStatus add_member(const evl_cntk_loop *loop, body *b, const evl_cntk_node *node)
 {
-    const evl_cntk1_network *net = loop->net;
+    const evl_cntk_network *net = loop->net;
     evl_value **in = evl_arena_take_many(net->graph->arena, node->n_inputs, sizeof *in);
     if (!in && node->n_inputs > 0)
         return evl_no_memory(net->ctx);
@@ -214,17 +214,17 @@ static EvalStatus add_member(const evl_cntk1_loop *loop, body *b, const evl_cntk
         size_t source = node->inputs[i]->index;
         in[i] = net->inner[source] ? net->inner[source] : net->values[source];
     }
-    return evl_cntk1_build_node(net, b->graph, node, in, &net->inner[node->index]);
+    return evl_cntk_build_node(net, b->graph, node, in, &net->inner[node->index]);
 }
 
-static EvalStatus fill_body(const evl_cntk1_loop *loop, body *b)
+static EvalStatus fill_body(const evl_cntk_loop *loop, body *b)
 {
     b->graph = evl_graph_new(loop->net->graph->arena, loop->net->graph);
     EvalStatus st = b->graph ? add_outside(loop, b) : evl_no_memory(loop->net->ctx);
     if (st == EVAL_OK)
         st = add_delayed(loop, b);
     for (size_t i = 0; i < loop->n && st == EVAL_OK; i++)
-        if (!evl_cntk1_is_delay(loop->nodes[i]))
+        if (!evl_cntk_is_delay(loop->nodes[i]))
             st = add_member(loop, b, loop->nodes[i]);
     for (size_t i = 0; i < loop->n && st == EVAL_OK; i++)
         if (!evl_graph_add_output(b->graph, loop->net->inner[loop->nodes[i]->index]))
@@ -233,7 +233,7 @@ static EvalStatus fill_body(const evl_cntk1_loop *loop, body *b)
 }
 
 /* Nothing of the attempt stays in what loops share. */
-static void forget_inner(const evl_cntk1_loop *loop, const body *b)
+static void forget_inner(const evl_cntk_loop *loop, const body *b)
 {
     for (size_t i = 0; i < loop->n; i++)
         loop->net->inner[loop->nodes[i]->index] = NULL;
@@ -242,18 +242,18 @@ static void forget_inner(const evl_cntk1_loop *loop, const body *b)
 }
 
 /* Delays whose operand came out in another shape take that one; whether any did. */
-static EvalStatus correct_shapes(evl_cntk1_loop *loop, bool *is_changed)
+static EvalStatus correct_shapes(evl_cntk_loop *loop, bool *is_changed)
 {
     *is_changed = false;
     for (size_t i = 0; i < loop->n; i++) {
-        evl_cntk1_list *dims = &loop->shapes[i];
-        if (!evl_cntk1_is_delay(loop->nodes[i]))
+        evl_cntk_list *dims = &loop->shapes[i];
+        if (!evl_cntk_is_delay(loop->nodes[i]))
             continue;
         const evl_value *operand = loop->net->inner[loop->nodes[i]->inputs[0]->index];
-        size_t n = evl_cntk1_rank(operand);
+        size_t n = evl_cntk_rank(operand);
         bool is_same = operand->has_frames && n == dims->n;
         for (size_t j = 0; is_same && j < n; j++)
-            is_same = dims->at[j] == evl_cntk1_dim(operand, j);
+            is_same = dims->at[j] == evl_cntk_dim(operand, j);
         if (is_same)
             continue;
         *is_changed = true;
@@ -261,12 +261,12 @@ static EvalStatus correct_shapes(evl_cntk1_loop *loop, bool *is_changed)
         dims->at = evl_arena_take_many(loop->net->graph->arena, n + 1, sizeof *dims->at);
         if (!dims->at)
             return evl_no_memory(loop->net->ctx);
-        evl_cntk1_dims(operand, n, dims->at);
+        evl_cntk_dims(operand, n, dims->at);
     }
     return EVAL_OK;
 }
 
-static EvalStatus build_body(evl_cntk1_loop *loop, body *b)
+static EvalStatus build_body(evl_cntk_loop *loop, body *b)
 {
     for (int i = 0; i < MOST_ATTEMPTS; i++) {
         bool is_changed = false;
@@ -292,7 +292,7 @@ typedef struct delays {
 } delays;
 
 /* By delay, in the order of the body's inputs. */
-static bool describe_delays(const evl_cntk1_loop *loop, delays *d)
+static bool describe_delays(const evl_cntk_loop *loop, delays *d)
 {
     evl_arena *arena = loop->net->graph->arena;
     size_t n = 0;
@@ -303,8 +303,8 @@ static bool describe_delays(const evl_cntk1_loop *loop, delays *d)
     if (!d->output || !d->offset || !d->state || !d->initial)
         return false;
     for (size_t i = 0; i < loop->n; i++) {
-        const evl_cntk1_node *node = loop->nodes[i];
-        if (!evl_cntk1_is_delay(node))
+        const evl_cntk_node *node = loop->nodes[i];
+        if (!evl_cntk_is_delay(node))
             continue;
         d->output[n] = (int64_t)loop->net->places[node->inputs[0]->index] - 1;
         d->offset[n] = node->f.step;
@@ -314,15 +314,15 @@ static bool describe_delays(const evl_cntk1_loop *loop, delays *d)
     return true;
 }
 
-static bool looks_ahead(const evl_cntk1_loop *loop)
+static bool looks_ahead(const evl_cntk_loop *loop)
 {
     for (size_t i = 0; i < loop->n; i++)
-        if (evl_cntk1_looks_ahead(loop->nodes[i]))
+        if (evl_cntk_looks_ahead(loop->nodes[i]))
             return true;
     return false;
 }
 
-static bool set_attributes(const evl_cntk1_loop *loop, const body *b, evl_node *node)
+static bool set_attributes(const evl_cntk_loop *loop, const body *b, evl_node *node)
 {
     delays d;
     if (!describe_delays(loop, &d))
@@ -337,7 +337,7 @@ static bool set_attributes(const evl_cntk1_loop *loop, const body *b, evl_node *
     return evl_node_attributes(node, a, 6);
 }
 
-static EvalStatus add_recurrence(const evl_cntk1_loop *loop, const body *b)
+static EvalStatus add_recurrence(const evl_cntk_loop *loop, const body *b)
 {
     evl_graph *graph = loop->net->graph;
     evl_node *node = evl_graph_node(graph, &evl_op_recurrence, NULL, b->n_sequences, loop->n);
@@ -357,13 +357,13 @@ static EvalStatus add_recurrence(const evl_cntk1_loop *loop, const body *b)
     return evl_infer_node(loop->net->ctx, node);
 }
 
-EvalStatus evl_cntk1_build_loop(const evl_cntk1_network *net, const size_t *members, size_t n)
+EvalStatus evl_cntk_build_loop(const evl_cntk_network *net, const size_t *members, size_t n)
 {
     evl_arena *arena = net->graph->arena;
-    evl_cntk1_loop loop = { .net = net,
-                            .n = n,
-                            .nodes = evl_arena_take_many(arena, n, sizeof *loop.nodes),
-                            .shapes = evl_arena_take_many(arena, n, sizeof *loop.shapes) };
+    evl_cntk_loop loop = { .net = net,
+                           .n = n,
+                           .nodes = evl_arena_take_many(arena, n, sizeof *loop.nodes),
+                           .shapes = evl_arena_take_many(arena, n, sizeof *loop.shapes) };
     body b;
     if (!loop.nodes || !loop.shapes)
         return evl_no_memory(net->ctx);
@@ -371,7 +371,7 @@ EvalStatus evl_cntk1_build_loop(const evl_cntk1_network *net, const size_t *memb
     if (st == EVAL_OK)
         st = check_delays(&loop);
     if (st == EVAL_OK)
-        st = evl_cntk1_shape_delays(&loop);
+        st = evl_cntk_shape_delays(&loop);
     if (st == EVAL_OK)
         st = build_body(&loop, &b);
     if (st == EVAL_OK)

@@ -1,9 +1,9 @@
 /* maker.c - the steps that builders of operators are made of. */
-#include "readers/cntk1/maker.h"
+#include "readers/cntk/maker.h"
 #include <stdarg.h>
 #include <stdio.h>
 
-evl_value *evl_cntk1_fail(evl_cntk1_maker *k, EvalStatus st, const char *format, ...)
+evl_value *evl_cntk_fail(evl_cntk_maker *k, EvalStatus st, const char *format, ...)
 {
     char text[512];
     va_list values;
@@ -18,32 +18,32 @@ evl_value *evl_cntk1_fail(evl_cntk1_maker *k, EvalStatus st, const char *format,
 
 /* --- samples --------------------------------------------------------------------------- */
 
-size_t evl_cntk1_rank(const evl_value *v)
+size_t evl_cntk_rank(const evl_value *v)
 {
     size_t rank = v->t.shape.rank > 0 ? (size_t)v->t.shape.rank : 0;
     return rank - (v->has_frames && rank > 0);
 }
 
-int64_t evl_cntk1_dim(const evl_value *v, size_t axis)
+int64_t evl_cntk_dim(const evl_value *v, size_t axis)
 {
-    size_t rank = evl_cntk1_rank(v);
+    size_t rank = evl_cntk_rank(v);
     return axis < rank ? v->t.shape.dim[(size_t)v->t.shape.rank - 1 - axis] : 1;
 }
 
-int64_t evl_cntk1_sample_size(const evl_value *v)
+int64_t evl_cntk_sample_size(const evl_value *v)
 {
     return (int64_t)evl_shape_count_part(&v->t.shape, v->has_frames, v->t.shape.rank);
 }
 
-void evl_cntk1_dims(const evl_value *v, size_t n, int64_t *dims)
+void evl_cntk_dims(const evl_value *v, size_t n, int64_t *dims)
 {
     for (size_t i = 0; i < n; i++)
-        dims[i] = evl_cntk1_dim(v, i);
+        dims[i] = evl_cntk_dim(v, i);
 }
 
 /* --- nodes ------------------------------------------------------------------------------ */
 
-evl_attribute evl_cntk1_ints(evl_cntk1_maker *k, const char *name, const int64_t *ints, size_t n)
+evl_attribute evl_cntk_ints(evl_cntk_maker *k, const char *name, const int64_t *ints, size_t n)
 {
     int64_t *copy = evl_arena_take_many(k->b.graph->arena, n, sizeof *copy);
     for (size_t i = 0; copy && i < n; i++)
@@ -53,53 +53,53 @@ evl_attribute evl_cntk1_ints(evl_cntk1_maker *k, const char *name, const int64_t
     return evl_attribute_ints(name, copy, copy ? n : 0);
 }
 
-evl_value *evl_cntk1_call(evl_cntk1_maker *k, const char *op, evl_value *const *in, size_t n_in,
-                          const evl_attribute *attributes, size_t n_attributes)
+evl_value *evl_cntk_call(evl_cntk_maker *k, const char *op, evl_value *const *in, size_t n_in,
+                         const evl_attribute *attributes, size_t n_attributes)
 {
     const evl_op *found = evl_op_find(NULL, op);
     if (k->b.status != EVAL_OK)
         return NULL;
     if (!found)
-        return evl_cntk1_fail(k, EVAL_ERR_UNSUPPORTED, "it needs the operator %s, not offered", op);
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "it needs the operator %s, not offered", op);
     evl_value *y = evl_build(&k->b, found, NULL, in, n_in, attributes, n_attributes);
     if (y && evl_type_is_float(y->t.type))
         y->t.type = k->node->real;
     return y;
 }
 
-evl_value *evl_cntk1_call_1(evl_cntk1_maker *k, const char *op, evl_value *x)
+evl_value *evl_cntk_call_1(evl_cntk_maker *k, const char *op, evl_value *x)
 {
-    return evl_cntk1_call(k, op, &x, 1, NULL, 0);
+    return evl_cntk_call(k, op, &x, 1, NULL, 0);
 }
 
-evl_value *evl_cntk1_call_number(evl_cntk1_maker *k, const char *op, evl_value *x, double number)
+evl_value *evl_cntk_call_number(evl_cntk_maker *k, const char *op, evl_value *x, double number)
 {
     evl_value *in[2] = { x, evl_build_number(&k->b, EVAL_FLOAT64, number) };
-    return evl_cntk1_call(k, op, in, 2, NULL, 0);
+    return evl_cntk_call(k, op, in, 2, NULL, 0);
 }
 
-static evl_value *call_even(evl_cntk1_maker *k, const char *op, evl_value **in, size_t n_in)
+static evl_value *call_even(evl_cntk_maker *k, const char *op, evl_value **in, size_t n_in)
 {
     size_t rank = 0;
     if (k->b.status != EVAL_OK)
         return NULL;
     for (size_t i = 0; i < n_in; i++)
-        if (evl_cntk1_rank(in[i]) > rank)
-            rank = evl_cntk1_rank(in[i]);
+        if (evl_cntk_rank(in[i]) > rank)
+            rank = evl_cntk_rank(in[i]);
     for (size_t i = 0; i < n_in; i++)
         if (in[i] && in[i]->has_frames)
-            in[i] = evl_cntk1_with_rank(k, in[i], rank);
-    return evl_cntk1_call(k, op, in, n_in, NULL, 0);
+            in[i] = evl_cntk_with_rank(k, in[i], rank);
+    return evl_cntk_call(k, op, in, n_in, NULL, 0);
 }
 
-evl_value *evl_cntk1_call_2(evl_cntk1_maker *k, const char *op, evl_value *a, evl_value *b)
+evl_value *evl_cntk_call_2(evl_cntk_maker *k, const char *op, evl_value *a, evl_value *b)
 {
     evl_value *in[2] = { a, b };
     return call_even(k, op, in, 2);
 }
 
-evl_value *evl_cntk1_call_3(evl_cntk1_maker *k, const char *op, evl_value *a, evl_value *b,
-                            evl_value *c)
+evl_value *evl_cntk_call_3(evl_cntk_maker *k, const char *op, evl_value *a, evl_value *b,
+                           evl_value *c)
 {
     evl_value *in[3] = { a, b, c };
     return call_even(k, op, in, 3);
@@ -107,52 +107,52 @@ evl_value *evl_cntk1_call_3(evl_cntk1_maker *k, const char *op, evl_value *a, ev
 
 /* --- shapes ----------------------------------------------------------------------------- */
 
-evl_value *evl_cntk1_reshape(evl_cntk1_maker *k, evl_value *x, const int64_t *dims, size_t n)
+evl_value *evl_cntk_reshape(evl_cntk_maker *k, evl_value *x, const int64_t *dims, size_t n)
 {
     int64_t to[EVAL_MAX_RANK] = { 0 }; /* 0: the frames stay */
     if (k->b.status != EVAL_OK)
         return NULL;
     size_t rank = n + x->has_frames;
     if (rank > EVAL_MAX_RANK)
-        return evl_cntk1_fail(k, EVAL_ERR_LIMIT, "%zu dimensions, at most %d are possible", n,
-                              (int)EVL_CNTK1_MAX_RANK);
+        return evl_cntk_fail(k, EVAL_ERR_LIMIT, "%zu dimensions, at most %d are possible", n,
+                             (int)EVL_CNTK_MAX_RANK);
     for (size_t i = 0; i < n; i++)
         to[rank - 1 - i] = dims[i];
     return evl_build_reshape(&k->b, NULL, x, to, rank);
 }
 
-evl_value *evl_cntk1_flatten(evl_cntk1_maker *k, evl_value *x)
+evl_value *evl_cntk_flatten(evl_cntk_maker *k, evl_value *x)
 {
-    if (k->b.status != EVAL_OK || evl_cntk1_rank(x) == 1)
+    if (k->b.status != EVAL_OK || evl_cntk_rank(x) == 1)
         return x;
-    int64_t size = evl_cntk1_sample_size(x);
-    return evl_cntk1_reshape(k, x, &size, 1);
+    int64_t size = evl_cntk_sample_size(x);
+    return evl_cntk_reshape(k, x, &size, 1);
 }
 
 static bool is_like(const evl_value *x, const evl_value *like)
 {
-    bool is = evl_cntk1_rank(x) == evl_cntk1_rank(like);
-    for (size_t i = 0; is && i < evl_cntk1_rank(x); i++)
-        is = evl_cntk1_dim(x, i) == evl_cntk1_dim(like, i);
+    bool is = evl_cntk_rank(x) == evl_cntk_rank(like);
+    for (size_t i = 0; is && i < evl_cntk_rank(x); i++)
+        is = evl_cntk_dim(x, i) == evl_cntk_dim(like, i);
     return is;
 }
 
-evl_value *evl_cntk1_like(evl_cntk1_maker *k, evl_value *x, const evl_value *like)
+evl_value *evl_cntk_like(evl_cntk_maker *k, evl_value *x, const evl_value *like)
 {
     int64_t dims[EVAL_MAX_RANK];
     if (k->b.status != EVAL_OK || is_like(x, like))
         return x;
-    evl_cntk1_dims(like, evl_cntk1_rank(like), dims);
-    return evl_cntk1_reshape(k, x, dims, evl_cntk1_rank(like));
+    evl_cntk_dims(like, evl_cntk_rank(like), dims);
+    return evl_cntk_reshape(k, x, dims, evl_cntk_rank(like));
 }
 
-evl_value *evl_cntk1_with_rank(evl_cntk1_maker *k, evl_value *x, size_t rank)
+evl_value *evl_cntk_with_rank(evl_cntk_maker *k, evl_value *x, size_t rank)
 {
     int64_t dims[EVAL_MAX_RANK];
-    if (k->b.status != EVAL_OK || evl_cntk1_rank(x) >= rank)
+    if (k->b.status != EVAL_OK || evl_cntk_rank(x) >= rank)
         return x;
-    evl_cntk1_dims(x, rank, dims);
-    return evl_cntk1_reshape(k, x, dims, rank);
+    evl_cntk_dims(x, rank, dims);
+    return evl_cntk_reshape(k, x, dims, rank);
 }
 
 /* What Expand gives cannot be inferred while T is unknown, and is known here. */
@@ -165,23 +165,23 @@ static void set_frames(evl_value *y, const evl_value *x, const evl_value *like)
     y->has_frames = true;
 }
 
-evl_value *evl_cntk1_with_frames(evl_cntk1_maker *k, evl_value *x, evl_value *like)
+evl_value *evl_cntk_with_frames(evl_cntk_maker *k, evl_value *x, evl_value *like)
 {
     if (k->b.status != EVAL_OK || x->has_frames || !like->has_frames)
         return x;
     evl_attribute part[2] = { evl_attribute_int("start", 0), evl_attribute_int("end", 1) };
     evl_attribute axis = evl_attribute_int("axis", 0);
     evl_value *shape[2], *in[2] = { x, NULL };
-    shape[0] = evl_cntk1_call(k, "Shape", &like, 1, part, 2);
+    shape[0] = evl_cntk_call(k, "Shape", &like, 1, part, 2);
     shape[1] = evl_build_ints(&k->b, x->t.shape.dim, (size_t)x->t.shape.rank);
-    in[1] = evl_cntk1_call(k, "Concat", shape, 2, &axis, 1);
-    evl_value *y = evl_cntk1_call(k, "Expand", in, 2, NULL, 0);
+    in[1] = evl_cntk_call(k, "Concat", shape, 2, &axis, 1);
+    evl_value *y = evl_cntk_call(k, "Expand", in, 2, NULL, 0);
     if (y)
         set_frames(y, x, like);
     return y;
 }
 
-evl_value *evl_cntk1_permute(evl_cntk1_maker *k, evl_value *x, const size_t *axes, size_t n)
+evl_value *evl_cntk_permute(evl_cntk_maker *k, evl_value *x, const size_t *axes, size_t n)
 {
     int64_t order[EVAL_MAX_RANK] = { 0 }; /* 0: the frames stay */
     if (k->b.status != EVAL_OK)
@@ -189,69 +189,69 @@ evl_value *evl_cntk1_permute(evl_cntk1_maker *k, evl_value *x, const size_t *axe
     size_t rank = n + x->has_frames;
     for (size_t i = 0; i < n; i++)
         order[rank - 1 - i] = (int64_t)(rank - 1 - axes[i]);
-    evl_attribute perm = evl_cntk1_ints(k, "perm", order, rank);
-    return evl_cntk1_call(k, "Transpose", &x, 1, &perm, 1);
+    evl_attribute perm = evl_cntk_ints(k, "perm", order, rank);
+    return evl_cntk_call(k, "Transpose", &x, 1, &perm, 1);
 }
 
 /* --- reductions -------------------------------------------------------------------------- */
 
-evl_value *evl_cntk1_reduce(evl_cntk1_maker *k, const char *op, evl_value *x, const size_t *axes,
-                            size_t n)
+evl_value *evl_cntk_reduce(evl_cntk_maker *k, const char *op, evl_value *x, const size_t *axes,
+                           size_t n)
 {
     int64_t own[EVAL_MAX_RANK];
     if (k->b.status != EVAL_OK || n == 0)
         return x;
     for (size_t i = 0; i < n; i++)
         own[i] = x->t.shape.rank - 1 - (int64_t)axes[i];
-    evl_attribute a[2] = { evl_attribute_int("keepdims", 1), evl_cntk1_ints(k, "axes", own, n) };
-    return evl_cntk1_call(k, op, &x, 1, a, 2);
+    evl_attribute a[2] = { evl_attribute_int("keepdims", 1), evl_cntk_ints(k, "axes", own, n) };
+    return evl_cntk_call(k, op, &x, 1, a, 2);
 }
 
-evl_value *evl_cntk1_reduce_sample(evl_cntk1_maker *k, const char *op, evl_value *x)
+evl_value *evl_cntk_reduce_sample(evl_cntk_maker *k, const char *op, evl_value *x)
 {
     static const size_t first = 0;
-    return evl_cntk1_reduce(k, op, evl_cntk1_flatten(k, x), &first, 1);
+    return evl_cntk_reduce(k, op, evl_cntk_flatten(k, x), &first, 1);
 }
 
-evl_value *evl_cntk1_reduce_all(evl_cntk1_maker *k, const char *op, evl_value *x)
+evl_value *evl_cntk_reduce_all(evl_cntk_maker *k, const char *op, evl_value *x)
 {
     static const int64_t one = 1;
     evl_attribute keep = evl_attribute_int("keepdims", 0);
-    evl_value *y = evl_cntk1_call(k, op, &x, 1, &keep, 1);
+    evl_value *y = evl_cntk_call(k, op, &x, 1, &keep, 1);
     if (y)
         y->has_frames = false;
-    return evl_cntk1_reshape(k, y, &one, 1);
+    return evl_cntk_reshape(k, y, &one, 1);
 }
 
-evl_value *evl_cntk1_to_real(evl_cntk1_maker *k, evl_value *x)
+evl_value *evl_cntk_to_real(evl_cntk_maker *k, evl_value *x)
 {
     evl_attribute to = evl_attribute_int("to", k->node->real);
-    return evl_cntk1_call(k, "Cast", &x, 1, &to, 1);
+    return evl_cntk_call(k, "Cast", &x, 1, &to, 1);
 }
 
 /* --- batches ----------------------------------------------------------------------------- */
 
-evl_value *evl_cntk1_batched(evl_cntk1_maker *k, evl_value *x)
+evl_value *evl_cntk_batched(evl_cntk_maker *k, evl_value *x)
 {
     int64_t dims[EVAL_MAX_RANK];
     if (k->b.status != EVAL_OK || x->has_frames)
         return x;
-    size_t rank = evl_cntk1_rank(x);
-    evl_cntk1_dims(x, rank, dims);
+    size_t rank = evl_cntk_rank(x);
+    evl_cntk_dims(x, rank, dims);
     dims[rank] = 1;
-    evl_value *y = evl_cntk1_reshape(k, x, dims, rank + 1);
+    evl_value *y = evl_cntk_reshape(k, x, dims, rank + 1);
     if (y)
         y->has_frames = true;
     return y;
 }
 
-evl_value *evl_cntk1_unbatched(evl_cntk1_maker *k, evl_value *y, const evl_value *x)
+evl_value *evl_cntk_unbatched(evl_cntk_maker *k, evl_value *y, const evl_value *x)
 {
     int64_t dims[EVAL_MAX_RANK];
     if (k->b.status != EVAL_OK || x->has_frames)
         return y;
-    size_t rank = evl_cntk1_rank(y);
-    evl_cntk1_dims(y, rank, dims);
+    size_t rank = evl_cntk_rank(y);
+    evl_cntk_dims(y, rank, dims);
     y->has_frames = false;
-    return evl_cntk1_reshape(k, y, dims, rank);
+    return evl_cntk_reshape(k, y, dims, rank);
 }

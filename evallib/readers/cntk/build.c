@@ -3,31 +3,31 @@
 **
 ** A network holds nodes that only training needs. What the outputs do not need and cannot
 ** be built is left out with a note; what they do need is an error, all of it at once. */
-#include "readers/cntk1/build.h"
+#include "readers/cntk/build.h"
 #include <string.h>
 
 typedef struct plan {
-    evl_cntk1_network net;
-    evl_cntk1_group outputs;
+    evl_cntk_network net;
+    evl_cntk_group outputs;
     bool *is_needed; /* by node: for the outputs */
-    evl_cntk1_components order;
+    evl_cntk_components order;
     size_t *component; /* by node: its place in the order */
 } plan;
 
-bool evl_cntk1_is_delay(const evl_cntk1_node *node)
+bool evl_cntk_is_delay(const evl_cntk_node *node)
 {
-    return node->op->payload == EVL_CNTK1_DELAY;
+    return node->op->rule == EVL_CNTK_PAST || node->op->rule == EVL_CNTK_FUTURE;
 }
 
-bool evl_cntk1_looks_ahead(const evl_cntk1_node *node)
+bool evl_cntk_looks_ahead(const evl_cntk_node *node)
 {
-    return evl_cntk1_is_delay(node) && strcmp(node->op->name, "FutureValue") == 0;
+    return node->op->rule == EVL_CNTK_FUTURE;
 }
 
 /* --- one node ---------------------------------------------------------------------------- */
 
 /* An operand handed through needs a node of its own to have a name of its own. */
-static evl_value *named(evl_cntk1_maker *k, evl_value *y)
+static evl_value *named(evl_cntk_maker *k, evl_value *y)
 {
     bool is_operand = false;
     if (k->b.status != EVAL_OK || strcmp(y->name, k->node->name) == 0)
@@ -43,21 +43,21 @@ static evl_value *named(evl_cntk1_maker *k, evl_value *y)
     return y;
 }
 
-static void check_sample(evl_cntk1_maker *k, const evl_value *y)
+static void check_sample(evl_cntk_maker *k, const evl_value *y)
 {
-    for (size_t i = 0; k->b.status == EVAL_OK && i < evl_cntk1_rank(y); i++)
-        if (evl_cntk1_dim(y, i) < 1)
-            evl_cntk1_fail(k, EVAL_ERR_SHAPE, "the shape of its samples cannot be told");
+    for (size_t i = 0; k->b.status == EVAL_OK && i < evl_cntk_rank(y); i++)
+        if (evl_cntk_dim(y, i) < 1)
+            evl_cntk_fail(k, EVAL_ERR_SHAPE, "the shape of its samples cannot be told");
 }
 
-EvalStatus evl_cntk1_build_node(const evl_cntk1_network *net, evl_graph *graph,
-                                const evl_cntk1_node *node, evl_value *const *in, evl_value **value)
+EvalStatus evl_cntk_build_node(const evl_cntk_network *net, evl_graph *graph,
+                               const evl_cntk_node *node, evl_value *const *in, evl_value **value)
 {
-    evl_cntk1_maker k = { .b = { net->ctx, graph, EVAL_OK },
-                          .node = node,
-                          .in = in,
-                          .is_old_variance = net->model->version < 13,
-                          .state = net->states[node->index] };
+    evl_cntk_maker k = { .b = { net->ctx, graph, EVAL_OK },
+                         .node = node,
+                         .in = in,
+                         .is_old_variance = net->model->has_old_variances,
+                         .state = net->states[node->index] };
     size_t n_before = graph->n_nodes;
     evl_value *y = node->op->build(&k);
     y = named(&k, y);
@@ -72,19 +72,19 @@ EvalStatus evl_cntk1_build_node(const evl_cntk1_network *net, evl_graph *graph,
     return k.b.status;
 }
 
-static EvalStatus build_single(const evl_cntk1_network *net, const evl_cntk1_node *node)
+static EvalStatus build_single(const evl_cntk_network *net, const evl_cntk_node *node)
 {
     evl_value **in = evl_arena_take_many(net->graph->arena, node->n_inputs, sizeof *in);
     if (!in && node->n_inputs > 0)
         return evl_no_memory(net->ctx);
     for (size_t i = 0; i < node->n_inputs; i++)
         in[i] = net->values[node->inputs[i]->index];
-    return evl_cntk1_build_node(net, net->graph, node, in, &net->values[node->index]);
+    return evl_cntk_build_node(net, net->graph, node, in, &net->values[node->index]);
 }
 
 /* --- all nodes ----------------------------------------------------------------------------- */
 
-static bool points_to_itself(const evl_cntk1_node *node)
+static bool points_to_itself(const evl_cntk_node *node)
 {
     for (size_t i = 0; i < node->n_inputs; i++)
         if (node->inputs[i] == node)
@@ -93,7 +93,7 @@ static bool points_to_itself(const evl_cntk1_node *node)
 }
 
 /* Whether a node's operands have values; those of its own loop will have. */
-static bool has_operands(const plan *p, const evl_cntk1_node *node)
+static bool has_operands(const plan *p, const evl_cntk_node *node)
 {
     for (size_t i = 0; i < node->op->n_inputs; i++) {
         size_t operand = node->inputs[i]->index;
@@ -103,7 +103,7 @@ static bool has_operands(const plan *p, const evl_cntk1_node *node)
     return true;
 }
 
-static EvalStatus check_operands(evl_context *ctx, const evl_cntk1_node *node)
+static EvalStatus check_operands(evl_context *ctx, const evl_cntk_node *node)
 {
     if (node->n_inputs >= node->op->n_inputs || !node->op->build)
         return EVAL_OK;
@@ -115,7 +115,7 @@ static EvalStatus check_operands(evl_context *ctx, const evl_cntk1_node *node)
 static bool can_build(const plan *p, const size_t *members, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const evl_cntk1_node *node = &p->net.model->nodes[members[i]];
+        const evl_cntk_node *node = &p->net.model->nodes[members[i]];
         if (!node->op->build || !has_operands(p, node))
             return false;
     }
@@ -124,13 +124,13 @@ static bool can_build(const plan *p, const size_t *members, size_t n)
 
 static EvalStatus build_component(const plan *p, const size_t *members, size_t n)
 {
-    const evl_cntk1_node *first = &p->net.model->nodes[members[0]];
+    const evl_cntk_node *first = &p->net.model->nodes[members[0]];
     bool is_needed = false;
     for (size_t i = 0; i < n; i++)
         is_needed = is_needed || p->is_needed[members[i]];
     if (!can_build(p, members, n))
         return EVAL_OK; /* needed ones have been reported */
-    EvalStatus st = n > 1 || points_to_itself(first) ? evl_cntk1_build_loop(&p->net, members, n)
+    EvalStatus st = n > 1 || points_to_itself(first) ? evl_cntk_build_loop(&p->net, members, n)
                                                      : build_single(&p->net, first);
     if (st == EVAL_OK || is_needed || st == EVAL_ERR_MEMORY)
         return st;
@@ -141,7 +141,7 @@ static EvalStatus build_component(const plan *p, const size_t *members, size_t n
 
 static EvalStatus build_all(const plan *p)
 {
-    const evl_cntk1_components *order = &p->order;
+    const evl_cntk_components *order = &p->order;
     EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < p->net.model->n_nodes && st == EVAL_OK; i++)
         st = check_operands(p->net.ctx, &p->net.model->nodes[i]);
@@ -155,7 +155,7 @@ static EvalStatus build_all(const plan *p)
 
 static EvalStatus find_order(plan *p)
 {
-    const evl_cntk1_model *m = p->net.model;
+    const evl_cntk_model *m = p->net.model;
     evl_arena *arena = p->net.graph->arena;
     size_t n_edges = 0, *start = evl_arena_take_many(arena, m->n_nodes + 1, sizeof *start);
     for (size_t i = 0; i < m->n_nodes; i++)
@@ -168,8 +168,8 @@ static EvalStatus find_order(plan *p)
             to[at++] = m->nodes[i].inputs[j]->index;
         start[i + 1] = at;
     }
-    evl_cntk1_edges edges = { m->n_nodes, start, to };
-    if (!evl_cntk1_find_components(arena, &edges, &p->order))
+    evl_cntk_edges edges = { m->n_nodes, start, to };
+    if (!evl_cntk_find_components(arena, &edges, &p->order))
         return evl_no_memory(p->net.ctx);
     for (size_t c = 0; c < p->order.n; c++)
         for (size_t i = p->order.start[c]; i < p->order.start[c + 1]; i++)
@@ -179,7 +179,7 @@ static EvalStatus find_order(plan *p)
 
 /* --- outputs --------------------------------------------------------------------------------- */
 
-static bool has_value(const evl_cntk1_node *node)
+static bool has_value(const evl_cntk_node *node)
 {
     return node->op->build && node->op->n_inputs > 0;
 }
@@ -187,21 +187,21 @@ static bool has_value(const evl_cntk1_node *node)
 /* Without a group of outputs: nodes that nobody reads, but for criteria. */
 static EvalStatus find_outputs(plan *p)
 {
-    const evl_cntk1_model *m = p->net.model;
-    p->outputs = m->groups[EVL_CNTK1_OUTPUTS];
+    const evl_cntk_model *m = p->net.model;
+    p->outputs = m->groups[EVL_CNTK_OUTPUTS];
     if (p->outputs.n > 0)
         return EVAL_OK;
     evl_arena *arena = p->net.graph->arena;
     bool *is_read = evl_arena_take_many(arena, m->n_nodes + 1, sizeof *is_read);
-    p->outputs.nodes = evl_arena_take_many(arena, m->n_nodes + 1, sizeof(evl_cntk1_node *));
+    p->outputs.nodes = evl_arena_take_many(arena, m->n_nodes + 1, sizeof(evl_cntk_node *));
     if (!is_read || !p->outputs.nodes)
         return evl_no_memory(p->net.ctx);
     for (size_t i = 0; i < m->n_nodes; i++)
         for (size_t j = 0; j < m->nodes[i].n_inputs; j++)
-            if (m->nodes[i].op->rule != EVL_CNTK1_CRITERION)
+            if (m->nodes[i].op->rule != EVL_CNTK_CRITERION)
                 is_read[m->nodes[i].inputs[j]->index] = true;
     for (size_t i = 0; i < m->n_nodes; i++)
-        if (!is_read[i] && has_value(&m->nodes[i]) && m->nodes[i].op->rule != EVL_CNTK1_CRITERION)
+        if (!is_read[i] && has_value(&m->nodes[i]) && m->nodes[i].op->rule != EVL_CNTK_CRITERION)
             p->outputs.nodes[p->outputs.n++] = &m->nodes[i];
     return EVAL_OK;
 }
@@ -210,7 +210,7 @@ static EvalStatus find_outputs(plan *p)
 ** last to the first does, and within a component all is needed together. */
 static void mark_needed(plan *p)
 {
-    const evl_cntk1_model *m = p->net.model;
+    const evl_cntk_model *m = p->net.model;
     for (size_t i = 0; i < p->outputs.n; i++)
         p->is_needed[p->outputs.nodes[i]->index] = true;
     for (size_t c = p->order.n; c-- > 0;) {
@@ -218,7 +218,7 @@ static void mark_needed(plan *p)
         for (size_t i = p->order.start[c]; i < p->order.start[c + 1]; i++)
             is_needed = is_needed || p->is_needed[p->order.nodes[i]];
         for (size_t i = p->order.start[c]; is_needed && i < p->order.start[c + 1]; i++) {
-            const evl_cntk1_node *node = &m->nodes[p->order.nodes[i]];
+            const evl_cntk_node *node = &m->nodes[p->order.nodes[i]];
             p->is_needed[node->index] = true;
             for (size_t j = 0; node->op->n_inputs > 0 && j < node->n_inputs; j++)
                 p->is_needed[node->inputs[j]->index] = true;
@@ -229,10 +229,10 @@ static void mark_needed(plan *p)
 /* All needed nodes that cannot be built, a line each. */
 static EvalStatus check_offered(const plan *p)
 {
-    const evl_cntk1_model *m = p->net.model;
+    const evl_cntk_model *m = p->net.model;
     size_t n = 0;
     for (size_t i = 0; i < m->n_nodes; i++) {
-        const evl_cntk1_node *node = &m->nodes[i];
+        const evl_cntk_node *node = &m->nodes[i];
         if (!p->is_needed[i] || node->op->build)
             continue;
         if (n++ == 0)
@@ -259,10 +259,10 @@ static EvalStatus add_outputs(const plan *p)
 /* --- inputs and names --------------------------------------------------------------------------
  */
 
-static EvalStatus add_input(const plan *p, const evl_cntk1_node *node)
+static EvalStatus add_input(const plan *p, const evl_cntk_node *node)
 {
     evl_value *v = p->net.values[node->index];
-    if (!v || v->is_input || node->op->payload != EVL_CNTK1_INPUT)
+    if (!v || v->is_input || node->op->rule != EVL_CNTK_INPUT)
         return EVAL_OK;
     return evl_graph_add_input(p->net.graph, v) ? EVAL_OK : evl_no_memory(p->net.ctx);
 }
@@ -270,9 +270,9 @@ static EvalStatus add_input(const plan *p, const evl_cntk1_node *node)
 /* Features first, then labels, then whatever else there is. */
 static EvalStatus add_inputs(const plan *p)
 {
-    const evl_cntk1_model *m = p->net.model;
+    const evl_cntk_model *m = p->net.model;
     EvalStatus st = EVAL_OK;
-    for (int g = EVL_CNTK1_FEATURES; g <= EVL_CNTK1_LABELS; g++)
+    for (int g = EVL_CNTK_FEATURES; g <= EVL_CNTK_LABELS; g++)
         for (size_t i = 0; i < m->groups[g].n && st == EVAL_OK; i++)
             st = add_input(p, m->groups[g].nodes[i]);
     for (size_t i = 0; i < m->n_nodes && st == EVAL_OK; i++)
@@ -280,44 +280,18 @@ static EvalStatus add_inputs(const plan *p)
     return st;
 }
 
-typedef struct alias {
-    const char *text;
-    size_t n;
-} alias;
-
-enum { ALIASES = 2 };
-
-/* Networks exported from CNTK v2 have names __v2libuid__UID__v2libname__NAME. */
-static bool split(const char *name, alias parts[ALIASES])
-{
-    static const char uid[] = "__v2libuid__", own[] = "__v2libname__";
-    const char *middle = strstr(name, own);
-    if (strncmp(name, uid, sizeof uid - 1) != 0 || !middle || middle < name + sizeof uid - 1)
-        return false;
-    parts[0].text = name + sizeof uid - 1;
-    parts[0].n = (size_t)(middle - parts[0].text);
-    parts[1].text = middle + sizeof own - 1;
-    parts[1].n = strlen(parts[1].text);
-    if (parts[0].n == parts[1].n && memcmp(parts[0].text, parts[1].text, parts[1].n) == 0)
-        parts[1].n = 0; /* one name is enough */
-    return true;
-}
-
 /* A further name is good when no node and no other further name is the same. */
 static EvalStatus count_aliases(const plan *p, evl_map *counts)
 {
-    alias parts[ALIASES];
-    for (size_t i = 0; i < p->net.model->n_nodes; i++)
-        for (size_t j = 0; j < ALIASES && split(p->net.model->nodes[i].name, parts); j++) {
-            size_t n = 0, other;
-            if (parts[j].n == 0)
-                continue;
-            evl_map_get(counts, parts[j].text, parts[j].n, &n);
-            if (evl_map_get(p->net.graph->names, parts[j].text, parts[j].n, &other))
-                n++;
-            if (!evl_map_set(counts, parts[j].text, parts[j].n, n + 1))
-                return evl_no_memory(p->net.ctx);
-        }
+    for (size_t i = 0; i < p->net.model->n_aliases; i++) {
+        const evl_cntk_alias *a = &p->net.model->aliases[i];
+        size_t n = 0, other;
+        evl_map_get(counts, a->text, a->n, &n);
+        if (evl_map_get(p->net.graph->names, a->text, a->n, &other))
+            n++;
+        if (!evl_map_set(counts, a->text, a->n, n + 1))
+            return evl_no_memory(p->net.ctx);
+    }
     return EVAL_OK;
 }
 
@@ -325,16 +299,13 @@ static EvalStatus add_aliases(const plan *p)
 {
     evl_map *counts = evl_map_new(p->net.graph->arena);
     EvalStatus st = counts ? count_aliases(p, counts) : evl_no_memory(p->net.ctx);
-    alias parts[ALIASES];
-    for (size_t i = 0; i < p->net.model->n_nodes && st == EVAL_OK; i++) {
-        const evl_value *v = p->net.values[i];
-        for (size_t j = 0; j < ALIASES && v && split(v->name, parts) && st == EVAL_OK; j++) {
-            size_t n = 0;
-            evl_map_get(counts, parts[j].text, parts[j].n, &n);
-            if (parts[j].n > 0 && n == 1 &&
-                !evl_map_set(p->net.graph->names, parts[j].text, parts[j].n, v->index))
-                st = evl_no_memory(p->net.ctx);
-        }
+    for (size_t i = 0; i < p->net.model->n_aliases && st == EVAL_OK; i++) {
+        const evl_cntk_alias *a = &p->net.model->aliases[i];
+        const evl_value *v = p->net.values[a->node->index];
+        size_t n = 0;
+        evl_map_get(counts, a->text, a->n, &n);
+        if (v && n == 1 && !evl_map_set(p->net.graph->names, a->text, a->n, v->index))
+            st = evl_no_memory(p->net.ctx);
     }
     return st;
 }
@@ -347,7 +318,7 @@ static EvalStatus add_metadata(const plan *p)
     do
         version[--at] = (char)('0' + v % 10);
     while ((v /= 10) > 0);
-    return evl_graph_add_metadata(p->net.graph, "format", "CNTK v1") &&
+    return evl_graph_add_metadata(p->net.graph, "format", p->net.model->format) &&
                    evl_graph_add_metadata(p->net.graph, "version", version + at)
                ? EVAL_OK
                : evl_no_memory(p->net.ctx);
@@ -370,8 +341,8 @@ static EvalStatus begin(plan *p)
         !p->component)
         return evl_no_memory(p->net.ctx);
     for (size_t i = 0; i < p->net.model->n_nodes; i++) {
-        const evl_cntk1_node *node = &p->net.model->nodes[i];
-        bool is_carried = evl_cntk1_is_delay(node) && !evl_cntk1_looks_ahead(node);
+        const evl_cntk_node *node = &p->net.model->nodes[i];
+        bool is_carried = evl_cntk_is_delay(node) && !evl_cntk_looks_ahead(node);
         p->net.states[i] = is_carried ? (int64_t)p->net.graph->n_states++ : -1;
     }
     return find_order(p);
@@ -387,7 +358,7 @@ static EvalStatus end(const plan *p)
     return st == EVAL_OK ? add_metadata(p) : st;
 }
 
-EvalStatus evl_cntk1_build(evl_context *ctx, const evl_cntk1_model *model, evl_graph *graph)
+EvalStatus evl_cntk_build(evl_context *ctx, const evl_cntk_model *model, evl_graph *graph)
 {
     plan p = { .net = { .ctx = ctx, .model = model, .graph = graph } };
     EvalStatus st = begin(&p);

@@ -1,11 +1,11 @@
 /* components.c - Tarjan's algorithm, with a stack of its own: a file may hold a chain of a
 ** million nodes. */
-#include "readers/cntk1/components.h"
+#include "readers/cntk/components.h"
 
 enum { UNSEEN = 0 };
 
 typedef struct search {
-    const evl_cntk1_edges *edges;
+    const evl_cntk_edges *edges;
     size_t *order; /* when a node was first seen, from 1 */
     size_t *low;   /* the earliest node on the stack that it reaches */
     size_t *next;  /* the edge to follow next */
@@ -43,7 +43,7 @@ static bool advance(search *s, size_t node)
     return true;
 }
 
-static void leave(search *s, size_t node, evl_cntk1_components *found)
+static void leave(search *s, size_t node, evl_cntk_components *found)
 {
     s->n_path--;
     if (s->n_path > 0)
@@ -59,8 +59,8 @@ static void leave(search *s, size_t node, evl_cntk1_components *found)
     found->start[++found->n] = at;
 }
 
-bool evl_cntk1_find_components(evl_arena *arena, const evl_cntk1_edges *edges,
-                               evl_cntk1_components *found)
+bool evl_cntk_find_components(evl_arena *arena, const evl_cntk_edges *edges,
+                              evl_cntk_components *found)
 {
     size_t n = edges->n + 1;
     search s = { .edges = edges,

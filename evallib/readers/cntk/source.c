@@ -1,10 +1,10 @@
 /* source.c - where values come from: the caller, parameters, means computed in training. */
-#include "readers/cntk1/ops.h"
+#include "readers/cntk/maker.h"
 #include <string.h>
 
 /* CNTK's dimensions the other way round, after `frames` axes that are left alone; false
 ** when one is impossible. A shape of no dimension is one element. */
-static bool shape_of(const evl_cntk1_list *dims, size_t frames, evl_shape *shape)
+static bool shape_of(const evl_cntk_list *dims, size_t frames, evl_shape *shape)
 {
     shape->rank = (int32_t)(dims->n + frames);
     for (size_t i = 0; i < dims->n; i++) {
@@ -19,7 +19,7 @@ static bool shape_of(const evl_cntk1_list *dims, size_t frames, evl_shape *shape
     return true;
 }
 
-static evl_value *checked(evl_cntk1_maker *k, evl_value *v)
+static evl_value *checked(evl_cntk_maker *k, evl_value *v)
 {
     if (!v)
         k->b.status = evl_no_memory(k->b.ctx);
@@ -28,11 +28,11 @@ static evl_value *checked(evl_cntk1_maker *k, evl_value *v)
     return k->b.status == EVAL_OK ? v : NULL;
 }
 
-evl_value *evl_cntk1_input(evl_cntk1_maker *k)
+evl_value *evl_cntk_input(evl_cntk_maker *k)
 {
     evl_shape shape = { .rank = 0 };
     if (!shape_of(&k->node->f.shape, 1, &shape))
-        return evl_cntk1_fail(k, EVAL_ERR_FORMAT, "an input with a dimension of 0");
+        return evl_cntk_fail(k, EVAL_ERR_FORMAT, "an input with a dimension of 0");
     shape.dim[0] = EVL_UNKNOWN_DIM;
     evl_value *v = evl_graph_value(k->b.graph, k->node->name);
     if (v) {
@@ -43,9 +43,9 @@ evl_value *evl_cntk1_input(evl_cntk1_maker *k)
     return checked(k, v);
 }
 
-static evl_value *constant(evl_cntk1_maker *k, const evl_shape *shape)
+static evl_value *constant(evl_cntk_maker *k, const evl_shape *shape)
 {
-    const evl_cntk1_matrix *m = &k->node->f.matrix;
+    const evl_cntk_matrix *m = &k->node->f.matrix;
     void *data;
     memcpy(&data, &m->data, sizeof data); /* constants are only read */
     EvalStatus st = evl_shape_check(k->b.ctx, shape, evl_type_size(m->type));
@@ -54,31 +54,31 @@ static evl_value *constant(evl_cntk1_maker *k, const evl_shape *shape)
         return NULL;
     }
     if (evl_shape_count(shape) != m->rows * m->cols)
-        return evl_cntk1_fail(k, EVAL_ERR_FORMAT, "a shape of %zu elements, and %llu x %llu values",
-                              evl_shape_count(shape), (unsigned long long)m->rows,
-                              (unsigned long long)m->cols);
+        return evl_cntk_fail(k, EVAL_ERR_FORMAT, "a shape of %zu elements, and %llu x %llu values",
+                             evl_shape_count(shape), (unsigned long long)m->rows,
+                             (unsigned long long)m->cols);
     return checked(k, evl_graph_constant(k->b.graph, k->node->name, m->type, shape, data));
 }
 
-evl_value *evl_cntk1_parameter(evl_cntk1_maker *k)
+evl_value *evl_cntk_parameter(evl_cntk_maker *k)
 {
     evl_shape shape = { .rank = 0 };
     if (!shape_of(&k->node->f.shape, 0, &shape))
-        return evl_cntk1_fail(k, EVAL_ERR_FORMAT, "a parameter with a dimension of 0");
+        return evl_cntk_fail(k, EVAL_ERR_FORMAT, "a parameter with a dimension of 0");
     return constant(k, &shape);
 }
 
 /* Mean and InvStdDev of their operand, computed when the network was trained. */
-evl_value *evl_cntk1_computed(evl_cntk1_maker *k)
+evl_value *evl_cntk_computed(evl_cntk_maker *k)
 {
     int64_t size = (int64_t)(k->node->f.matrix.rows * k->node->f.matrix.cols);
-    evl_cntk1_list flat = { 1, &size };
+    evl_cntk_list flat = { 1, &size };
     evl_shape shape = { .rank = 0 };
     if (!shape_of(&flat, 0, &shape))
-        return evl_cntk1_fail(k, EVAL_ERR_FORMAT, "it holds no value");
+        return evl_cntk_fail(k, EVAL_ERR_FORMAT, "it holds no value");
     const evl_value *of = k->node->n_inputs > 0 ? k->in[0] : NULL;
-    if (of && evl_cntk1_sample_size(of) == size && evl_cntk1_rank(of) > 0) {
-        shape.rank = (int32_t)evl_cntk1_rank(of);
+    if (of && evl_cntk_sample_size(of) == size && evl_cntk_rank(of) > 0) {
+        shape.rank = (int32_t)evl_cntk_rank(of);
         memcpy(shape.dim, of->t.shape.dim + of->has_frames, (size_t)shape.rank * sizeof *shape.dim);
     }
     return constant(k, &shape);

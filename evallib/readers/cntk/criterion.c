@@ -1,0 +1,80 @@
+/* criterion.c - what training minimises: one number, the sum over all samples. Operands:
+** the label, then what the network says. */
+#include "readers/cntk/maker.h"
+
+/* Minus the sum of label * logarithm. */
+static evl_value *entropy(evl_cntk_maker *k, evl_value *logarithm)
+{
+    evl_value *each = evl_cntk_call_2(k, "Mul", evl_cntk_flatten(k, k->in[0]), logarithm);
+    return evl_cntk_call_1(k, "Neg", evl_cntk_reduce_all(k, "ReduceSum", each));
+}
+
+evl_value *evl_cntk_cross_entropy_with_softmax(evl_cntk_maker *k)
+{
+    evl_value *z = evl_cntk_flatten(k, k->in[1]);
+    evl_attribute axis = evl_attribute_int("axis", -1);
+    return entropy(k, evl_cntk_call(k, "LogSoftmax", &z, 1, &axis, 1));
+}
+
+evl_value *evl_cntk_cross_entropy(evl_cntk_maker *k)
+{
+    return entropy(k, evl_cntk_safe_log(k, evl_cntk_flatten(k, k->in[1])));
+}
+
+evl_value *evl_cntk_square_error(evl_cntk_maker *k)
+{
+    evl_value *a = evl_cntk_flatten(k, k->in[0]), *b = evl_cntk_flatten(k, k->in[1]);
+    evl_value *gap = evl_cntk_call_2(k, "Sub", a, b);
+    return evl_cntk_reduce_all(k, "ReduceSum", evl_cntk_call_2(k, "Mul", gap, gap));
+}
+
+/* 1 - x */
+static evl_value *rest(evl_cntk_maker *k, evl_value *x)
+{
+    return evl_cntk_call_number(k, "Add", evl_cntk_call_1(k, "Neg", x), 1);
+}
+
+/* A third operand weighs the samples. */
+evl_value *evl_cntk_logistic(evl_cntk_maker *k)
+{
+    evl_value *label = evl_cntk_flatten(k, k->in[0]), *p = evl_cntk_flatten(k, k->in[1]);
+    evl_value *yes = evl_cntk_call_2(k, "Mul", label, evl_cntk_safe_log(k, p));
+    evl_value *no = evl_cntk_call_2(k, "Mul", rest(k, label), evl_cntk_safe_log(k, rest(k, p)));
+    evl_value *each = evl_cntk_call_2(k, "Add", yes, no);
+    if (k->node->n_inputs > 2 && k->in[2])
+        each = evl_cntk_call_2(k, "Mul", each, evl_cntk_flatten(k, k->in[2]));
+    return evl_cntk_call_1(k, "Neg", evl_cntk_reduce_all(k, "ReduceSum", each));
+}
+
+static evl_value *place_of_most(evl_cntk_maker *k, evl_value *x)
+{
+    evl_attribute a[2] = { evl_attribute_int("axis", -1), evl_attribute_int("keepdims", 1) };
+    return evl_cntk_call(k, "ArgMax", &x, 1, a, 2);
+}
+
+static evl_value *is_wrong(evl_cntk_maker *k, evl_value *label, evl_value *z)
+{
+    evl_value *same = evl_cntk_call_2(k, "Equal", place_of_most(k, label), place_of_most(k, z));
+    return evl_cntk_call_1(k, "Not", same);
+}
+
+/* Wrong when at least n classes are above that of the label. */
+static evl_value *is_not_in_top(evl_cntk_maker *k, evl_value *label, evl_value *z, evl_value *n)
+{
+    evl_attribute axis = evl_attribute_int("axis", -1);
+    evl_value *chosen =
+        evl_cntk_call_2(k, "Mul", evl_cntk_call(k, "Hardmax", &label, 1, &axis, 1), z);
+    evl_value *score = evl_cntk_reduce_sample(k, "ReduceSum", chosen);
+    evl_value *above = evl_cntk_to_real(k, evl_cntk_call_2(k, "Greater", z, score));
+    evl_value *count = evl_cntk_reduce_sample(k, "ReduceSum", above);
+    return evl_cntk_call_2(k, "GreaterOrEqual", count, evl_cntk_flatten(k, n));
+}
+
+/* How many samples are wrong; a third operand says among how many classes one may be. */
+evl_value *evl_cntk_classification_error(evl_cntk_maker *k)
+{
+    evl_value *label = evl_cntk_flatten(k, k->in[0]), *z = evl_cntk_flatten(k, k->in[1]);
+    bool has_n = k->node->n_inputs > 2 && k->in[2];
+    evl_value *wrong = has_n ? is_not_in_top(k, label, z, k->in[2]) : is_wrong(k, label, z);
+    return evl_cntk_reduce_all(k, "ReduceSum", evl_cntk_to_real(k, wrong));
+}

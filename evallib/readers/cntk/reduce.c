@@ -1,0 +1,139 @@
+/* reduce.c - sums and the like: over axes of a sample, over samples, over everything. */
+#include "readers/cntk/maker.h"
+#include <string.h>
+
+enum { ALL_OF_SAMPLE = 0, EVERYTHING = -1 }; /* axes that ReduceElements names besides 1, 2, ... */
+
+typedef struct reduction {
+    const char *name, *operator;
+    bool of_truth, to_index;
+} reduction;
+
+static const reduction reductions[] = {
+    { "Sum", "ReduceSum", false, false },   { "LogSum", "ReduceLogSumExp", false, false },
+    { "Mean", "ReduceMean", false, false }, { "Max", "ReduceMax", false, false },
+    { "Min", "ReduceMin", false, false },   { "Prod", "ReduceProd", false, false },
+    { "All", "ReduceMin", true, false },    { "Any", "ReduceMax", true, false },
+    { "Argmax", "ArgMax", false, true },    { "Argmin", "ArgMin", false, true },
+};
+
+static const reduction *find_reduction(const char *name)
+{
+    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++)
+        if (strcmp(reductions[i].name, name) == 0)
+            return &reductions[i];
+    return NULL;
+}
+
+static bool find_axes(evl_cntk_maker *k, const evl_value *x, size_t *axes)
+{
+    const evl_cntk_list *list = &k->node->f.axes;
+    for (size_t i = 0; i < list->n; i++) {
+        axes[i] = (size_t)(list->at[i] - 1);
+        if (list->at[i] < 1 || axes[i] >= evl_cntk_rank(x)) {
+            evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "a reduction over axis %lld, samples have %zu",
+                          (long long)list->at[i], evl_cntk_rank(x));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The place of the extreme in one axis, as a number. */
+static evl_value *reduce_to_index(evl_cntk_maker *k, const char *op, evl_value *x, size_t axis)
+{
+    evl_attribute a[2] = { evl_attribute_int("axis", x->t.shape.rank - 1 - (int64_t)axis),
+                           evl_attribute_int("keepdims", 1) };
+    return evl_cntk_to_real(k, evl_cntk_call(k, op, &x, 1, a, 2));
+}
+
+static evl_value *without(evl_cntk_maker *k, evl_value *y, const size_t *axes, size_t n)
+{
+    int64_t dims[EVAL_MAX_RANK];
+    size_t left = 0;
+    if (k->b.status != EVAL_OK || k->node->f.keeps_axes)
+        return y;
+    for (size_t i = 0; i < evl_cntk_rank(y); i++) {
+        bool is_gone = false;
+        for (size_t j = 0; j < n; j++)
+            is_gone = is_gone || axes[j] == i;
+        if (!is_gone)
+            dims[left++] = evl_cntk_dim(y, i);
+    }
+    return evl_cntk_reshape(k, y, dims, left);
+}
+
+static evl_value *reduce_axes(evl_cntk_maker *k, const reduction *r, evl_value *x)
+{
+    size_t axes[EVAL_MAX_RANK], n = k->node->f.axes.n;
+    if (!find_axes(k, x, axes))
+        return NULL;
+    if (r->to_index && n != 1)
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "%s over %zu axes", r->name, n);
+    evl_value *y = r->to_index ? reduce_to_index(k, r->operator, x, axes[0])
+                               : evl_cntk_reduce(k, r->operator, x, axes, n);
+    return without(k, y, axes, n);
+}
+
+static evl_value *truth(evl_cntk_maker *k, evl_value *x)
+{
+    evl_value *is_zero = evl_cntk_call_number(k, "Equal", x, 0);
+    return evl_cntk_to_real(k, evl_cntk_call_1(k, "Not", is_zero));
+}
+
+evl_value *evl_cntk_reduce_elements(evl_cntk_maker *k)
+{
+    const evl_cntk_list *axes = &k->node->f.axes;
+    const reduction *r = find_reduction(k->node->f.word);
+    if (!r)
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "the reduction '%s'", k->node->f.word);
+    evl_value *x = r->of_truth ? truth(k, k->in[0]) : k->in[0];
+    if (k->b.status != EVAL_OK)
+        return NULL;
+    if (axes->n != 1 || axes->at[0] > 0)
+        return reduce_axes(k, r, x);
+    if (axes->at[0] == EVERYTHING && !r->to_index)
+        return evl_cntk_reduce_all(k, r->operator, x);
+    if (axes->at[0] != ALL_OF_SAMPLE)
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "a reduction over axis %lld",
+                             (long long)axes->at[0]);
+    if (r->to_index)
+        return reduce_to_index(k, r->operator, evl_cntk_flatten(k, x), 0);
+    return evl_cntk_reduce_sample(k, r->operator, x);
+}
+
+evl_value *evl_cntk_sum_elements(evl_cntk_maker *k)
+{
+    return evl_cntk_reduce_all(k, "ReduceSum", k->in[0]);
+}
+
+evl_value *evl_cntk_sum_columns(evl_cntk_maker *k)
+{
+    return evl_cntk_reduce_sample(k, "ReduceSum", k->in[0]);
+}
+
+evl_value *evl_cntk_l1(evl_cntk_maker *k)
+{
+    return evl_cntk_reduce_all(k, "ReduceSum", evl_cntk_call_1(k, "Abs", k->in[0]));
+}
+
+evl_value *evl_cntk_l2(evl_cntk_maker *k)
+{
+    evl_value *squares = evl_cntk_call_2(k, "Mul", k->in[0], k->in[0]);
+    return evl_cntk_call_1(k, "Sqrt", evl_cntk_reduce_all(k, "ReduceSum", squares));
+}
+
+static evl_value *norm(evl_cntk_maker *k, evl_value *x)
+{
+    evl_value *squares = evl_cntk_reduce_sample(k, "ReduceSum", evl_cntk_call_2(k, "Mul", x, x));
+    return evl_cntk_call_number(k, "Max", evl_cntk_call_1(k, "Sqrt", squares), 1e-30);
+}
+
+/* The cosine of the angle between two samples. */
+evl_value *evl_cntk_cos_distance(evl_cntk_maker *k)
+{
+    evl_value *a = k->in[0], *b = k->in[1];
+    evl_value *product = evl_cntk_reduce_sample(k, "ReduceSum", evl_cntk_call_2(k, "Mul", a, b));
+    evl_value *y = evl_cntk_call_2(k, "Div", product, norm(k, a));
+    return evl_cntk_call_2(k, "Div", y, norm(k, b));
+}
