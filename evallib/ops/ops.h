@@ -8,18 +8,47 @@
 const evl_op *evl_op_find(const char *domain, const char *name);
 const evl_op *evl_op_at(size_t index); /* NULL past the last */
 
-/* The families, one file each: what ops.c gathers. Ended by NULL. */
-extern const evl_op *const evl_ops_unary[], *const evl_ops_binary[], *const evl_ops_variadic[],
-    *const evl_ops_compare[],
-    *const evl_ops_logic[], *const evl_ops_where[], *const evl_ops_cast[], *const evl_ops_bitcast[], *const evl_ops_activation[],
-    *const evl_ops_matmul[], *const evl_ops_conv[], *const evl_ops_pool[], *const evl_ops_norm[], *const evl_ops_norm_axes[],
-    *const evl_ops_softmax[], *const evl_ops_reduce[], *const evl_ops_arg[], *const evl_ops_top[], *const evl_ops_layout[],
-    *const evl_ops_transpose[], *const evl_ops_join[], *const evl_ops_slice[],
-    *const evl_ops_expand[], *const evl_ops_pad[], *const evl_ops_reverse[],
-    *const evl_ops_trilu[], *const evl_ops_indexing[], *const evl_ops_select[],
-    *const evl_ops_scatter[], *const evl_ops_resize[],
-    *const evl_ops_recurrent[], *const evl_ops_generate[], *const evl_ops_shape[],
-    *const evl_ops_control[], *const evl_ops_sequence[];
+/* The families, one file each: arrays of operators ended by NULL. */
+#define EVL_FAMILIES(FAMILY) \
+    FAMILY(activation) \
+    FAMILY(arg) \
+    FAMILY(binary) \
+    FAMILY(bitcast) \
+    FAMILY(cast) \
+    FAMILY(compare) \
+    FAMILY(control) \
+    FAMILY(conv) \
+    FAMILY(expand) \
+    FAMILY(generate) \
+    FAMILY(indexing) \
+    FAMILY(join) \
+    FAMILY(layout) \
+    FAMILY(logic) \
+    FAMILY(matmul) \
+    FAMILY(norm) \
+    FAMILY(norm_axes) \
+    FAMILY(pad) \
+    FAMILY(pool) \
+    FAMILY(recurrent) \
+    FAMILY(reduce) \
+    FAMILY(resize) \
+    FAMILY(reverse) \
+    FAMILY(scatter) \
+    FAMILY(select) \
+    FAMILY(sequence) \
+    FAMILY(shape) \
+    FAMILY(slice) \
+    FAMILY(softmax) \
+    FAMILY(top) \
+    FAMILY(transpose) \
+    FAMILY(trilu) \
+    FAMILY(unary) \
+    FAMILY(variadic) \
+    FAMILY(where)
+
+#define EVL_FAMILY(name) extern const evl_op *const evl_ops_##name[];
+EVL_FAMILIES(EVL_FAMILY)
+#undef EVL_FAMILY
 
 /* By address, a line a family. */
 extern const evl_op evl_op_abs, evl_op_neg, evl_op_exp, evl_op_log, evl_op_sqrt, evl_op_reciprocal,
