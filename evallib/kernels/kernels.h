@@ -3,6 +3,7 @@
 ** is there. Only *_real.c files see it. */
 #ifndef EVL_KERNELS_KERNELS_H
 #define EVL_KERNELS_KERNELS_H
+#include "kernels/attention.h"
 #include "kernels/blocked.h"
 #include "kernels/conv.h"
 #include "kernels/gemm.h"
@@ -18,6 +19,7 @@ typedef struct evl_kernels {
     const evl_product_kernels *product;
     const evl_conv_kernels *conv;
     const evl_blocked_kernels *blocked;
+    const evl_attention_kernels *attention;
 } evl_kernels;
 
 extern const evl_kernels *const TWIN(evl_kernel_sets)[]; /* best first, NULL at the end */

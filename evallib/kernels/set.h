@@ -12,5 +12,6 @@ extern const evl_product_kernels SET(evl_product_kernels);
 extern const evl_conv_kernels SET(evl_conv_kernels);
 extern const evl_blocked_kernels SET(evl_blocked_kernels);
 extern const evl_winograd_kernels SET(evl_winograd_kernels);
+extern const evl_attention_kernels SET(evl_attention_kernels);
 extern const evl_kernels SET(evl_kernels);
 #endif

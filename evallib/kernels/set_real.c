@@ -10,4 +10,5 @@ const evl_kernels SET(evl_kernels) = {
     .product = &SET(evl_product_kernels),
     .conv = &SET(evl_conv_kernels),
     .blocked = &SET(evl_blocked_kernels),
+    .attention = &SET(evl_attention_kernels),
 };

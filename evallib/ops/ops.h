@@ -12,6 +12,7 @@ const evl_op *evl_op_at(size_t index); /* NULL past the last */
 #define EVL_FAMILIES(FAMILY) \
     FAMILY(activation) \
     FAMILY(arg) \
+    FAMILY(attention) \
     FAMILY(binary) \
     FAMILY(bitcast) \
     FAMILY(cast) \
