@@ -8,11 +8,11 @@
 #include <string.h>
 
 typedef struct op_case {
-    const char *op;
+    const char *op, *domain; /* NULL: ai.onnx */
     int version; /* 0: the newest */
-    evl_attribute attributes[4];
-    evl_tensor in[5]; /* up to the first without a type */
-    evl_tensor out[3];
+    evl_attribute attributes[8];
+    evl_tensor in[8]; /* up to the first without a type */
+    evl_tensor out[4];
     bool in_place;     /* also with output 0 over input 0 */
     EvalStatus status; /* what the run must end with */
 } op_case;
@@ -28,7 +28,7 @@ static inline size_t case_count(const evl_tensor *t, size_t most)
 static inline size_t case_attributes(const op_case *c)
 {
     size_t n = 0;
-    while (n < 4 && c->attributes[n].name)
+    while (n < 8 && c->attributes[n].name)
         n++;
     return n;
 }
@@ -59,13 +59,13 @@ static inline void assert_tensor(const op_case *c, const evl_tensor *got, const 
 static inline void run_case(const op_case *c, evl_precision precision, bool hide, bool in_place)
 {
     evl_context *ctx = evl_test_begin();
-    evl_op_run r = { .op = evl_op_find(NULL, c->op), .version = c->version };
+    evl_op_run r = { .op = evl_op_find(c->domain, c->op), .version = c->version };
     assert_non_null(r.op);
     r.attributes = c->attributes;
     r.n_attributes = case_attributes(c);
-    r.n_in = case_count(c->in, 5);
+    r.n_in = case_count(c->in, 8);
     memcpy(r.in, c->in, sizeof c->in);
-    r.n_out = case_count(c->out, 3);
+    r.n_out = case_count(c->out, 4);
     r.hide_data = hide;
     r.in_place = in_place;
     r.threads = hide ? 2 : 0;
