@@ -2,8 +2,44 @@
 #include "ops/ops.h"
 #include <string.h>
 
-#define FAMILY(name) evl_ops_##name,
-static const evl_op *const *const families[] = { EVL_FAMILIES(FAMILY) };
+static const evl_op *const *const families[] = {
+    evl_ops_activation,
+    evl_ops_arg,
+    evl_ops_attention,
+    evl_ops_binary,
+    evl_ops_bitcast,
+    evl_ops_cast,
+    evl_ops_compare,
+    evl_ops_control,
+    evl_ops_conv,
+    evl_ops_expand,
+    evl_ops_generate,
+    evl_ops_indexing,
+    evl_ops_join,
+    evl_ops_layout,
+    evl_ops_logic,
+    evl_ops_matmul,
+    evl_ops_norm,
+    evl_ops_norm_axes,
+    evl_ops_pad,
+    evl_ops_pool,
+    evl_ops_recurrent,
+    evl_ops_reduce,
+    evl_ops_resize,
+    evl_ops_reverse,
+    evl_ops_scatter,
+    evl_ops_select,
+    evl_ops_sequence,
+    evl_ops_shape,
+    evl_ops_slice,
+    evl_ops_softmax,
+    evl_ops_top,
+    evl_ops_transpose,
+    evl_ops_trilu,
+    evl_ops_unary,
+    evl_ops_variadic,
+    evl_ops_where,
+};
 
 enum { N_FAMILIES = sizeof families / sizeof families[0] };
 

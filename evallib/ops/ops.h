@@ -8,48 +8,43 @@
 const evl_op *evl_op_find(const char *domain, const char *name);
 const evl_op *evl_op_at(size_t index); /* NULL past the last */
 
-/* The families, one file each: arrays of operators ended by NULL. */
-#define EVL_FAMILIES(FAMILY) \
-    FAMILY(activation) \
-    FAMILY(arg) \
-    FAMILY(attention) \
-    FAMILY(binary) \
-    FAMILY(bitcast) \
-    FAMILY(cast) \
-    FAMILY(compare) \
-    FAMILY(control) \
-    FAMILY(conv) \
-    FAMILY(expand) \
-    FAMILY(generate) \
-    FAMILY(indexing) \
-    FAMILY(join) \
-    FAMILY(layout) \
-    FAMILY(logic) \
-    FAMILY(matmul) \
-    FAMILY(norm) \
-    FAMILY(norm_axes) \
-    FAMILY(pad) \
-    FAMILY(pool) \
-    FAMILY(recurrent) \
-    FAMILY(reduce) \
-    FAMILY(resize) \
-    FAMILY(reverse) \
-    FAMILY(scatter) \
-    FAMILY(select) \
-    FAMILY(sequence) \
-    FAMILY(shape) \
-    FAMILY(slice) \
-    FAMILY(softmax) \
-    FAMILY(top) \
-    FAMILY(transpose) \
-    FAMILY(trilu) \
-    FAMILY(unary) \
-    FAMILY(variadic) \
-    FAMILY(where)
-
-#define EVL_FAMILY(name) extern const evl_op *const evl_ops_##name[];
-EVL_FAMILIES(EVL_FAMILY)
-#undef EVL_FAMILY
+/* The families, one file each: what ops.c gathers. Ended by NULL. */
+extern const evl_op *const evl_ops_activation[];
+extern const evl_op *const evl_ops_arg[];
+extern const evl_op *const evl_ops_attention[];
+extern const evl_op *const evl_ops_binary[];
+extern const evl_op *const evl_ops_bitcast[];
+extern const evl_op *const evl_ops_cast[];
+extern const evl_op *const evl_ops_compare[];
+extern const evl_op *const evl_ops_control[];
+extern const evl_op *const evl_ops_conv[];
+extern const evl_op *const evl_ops_expand[];
+extern const evl_op *const evl_ops_generate[];
+extern const evl_op *const evl_ops_indexing[];
+extern const evl_op *const evl_ops_join[];
+extern const evl_op *const evl_ops_layout[];
+extern const evl_op *const evl_ops_logic[];
+extern const evl_op *const evl_ops_matmul[];
+extern const evl_op *const evl_ops_norm[];
+extern const evl_op *const evl_ops_norm_axes[];
+extern const evl_op *const evl_ops_pad[];
+extern const evl_op *const evl_ops_pool[];
+extern const evl_op *const evl_ops_recurrent[];
+extern const evl_op *const evl_ops_reduce[];
+extern const evl_op *const evl_ops_resize[];
+extern const evl_op *const evl_ops_reverse[];
+extern const evl_op *const evl_ops_scatter[];
+extern const evl_op *const evl_ops_select[];
+extern const evl_op *const evl_ops_sequence[];
+extern const evl_op *const evl_ops_shape[];
+extern const evl_op *const evl_ops_slice[];
+extern const evl_op *const evl_ops_softmax[];
+extern const evl_op *const evl_ops_top[];
+extern const evl_op *const evl_ops_transpose[];
+extern const evl_op *const evl_ops_trilu[];
+extern const evl_op *const evl_ops_unary[];
+extern const evl_op *const evl_ops_variadic[];
+extern const evl_op *const evl_ops_where[];
 
 /* By address, a line a family. */
 extern const evl_op evl_op_abs, evl_op_neg, evl_op_exp, evl_op_log, evl_op_sqrt, evl_op_reciprocal,

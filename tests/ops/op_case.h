@@ -5,10 +5,11 @@
 #include "ops/ops.h"
 #include "support/run_op.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct op_case {
-    const char *op, *domain; /* NULL: ai.onnx */
+    const char *op; /* "com.microsoft.Name" outside ai.onnx */
     int version; /* 0: the newest */
     evl_attribute attributes[8];
     evl_tensor in[8]; /* up to the first without a type */
@@ -16,6 +17,16 @@ typedef struct op_case {
     bool in_place;     /* also with output 0 over input 0 */
     EvalStatus status; /* what the run must end with */
 } op_case;
+
+static inline const evl_op *case_op(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    char domain[32];
+    if (!dot)
+        return evl_op_find(NULL, name);
+    snprintf(domain, sizeof domain, "%.*s", (int)(dot - name), name);
+    return evl_op_find(domain, dot + 1);
+}
 
 static inline size_t case_count(const evl_tensor *t, size_t most)
 {
@@ -59,7 +70,7 @@ static inline void assert_tensor(const op_case *c, const evl_tensor *got, const 
 static inline void run_case(const op_case *c, evl_precision precision, bool hide, bool in_place)
 {
     evl_context *ctx = evl_test_begin();
-    evl_op_run r = { .op = evl_op_find(c->domain, c->op), .version = c->version };
+    evl_op_run r = { .op = case_op(c->op), .version = c->version };
     assert_non_null(r.op);
     r.attributes = c->attributes;
     r.n_attributes = case_attributes(c);
