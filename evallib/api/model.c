@@ -13,6 +13,7 @@ static void start_machine(evl_model *m, evl_precision precision)
     m->machine.real = precision == EVL_DOUBLE ? EVAL_FLOAT64 : EVAL_FLOAT32;
     for (int type = 0; type < EVL_N_TYPES; type++)
         m->machine.loops[type] = evl_loops_integer((EvalType)type);
+    m->machine.loops[EVAL_FLOAT32] = evl_kernels_choose_f(cpu).loops; /* to quantize in */
     m->machine.loops[m->machine.real] = choice.loops;
 }
 

@@ -25,7 +25,8 @@ typedef struct evl_machine {
     evl_precision precision;
     EvalType real;                              /* EVAL_FLOAT32 or EVAL_FLOAT64 */
     const struct evl_kernels *k;                /* for *_real.c files */
-    const struct evl_loops *loops[EVL_N_TYPES]; /* by storage type; NULL: no arithmetic */
+    const struct evl_loops *loops[EVL_N_TYPES]; /* by storage type; NULL: no arithmetic. float32
+                                                   in double too, where models quantize in it */
     size_t lanes;                               /* reals in a vector: a block of channels */
     evl_accuracy accuracy;
     evl_pool *pool;

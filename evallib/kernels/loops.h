@@ -8,6 +8,8 @@
 #define EVL_KERNELS_LOOPS_H
 #include "base/number.h"
 #include "evallib/eval.h"
+#include "kernels/integers.h"
+#include "kernels/quantize.h"
 #include <stdbool.h>
 
 typedef enum evl_unary_kind {
@@ -130,6 +132,8 @@ typedef struct evl_loops {
     evl_channels_loop *channels;
     evl_window_loop *local_response;
     evl_select_loop *select;          /* of integers: for any type of that size */
+    const evl_quantize_loops *quantized;  /* of real */
+    const evl_integer_kernels *integers;  /* products; of real too, to be of the instruction set */
 } evl_loops;
 
 /* Of an integer type or bool (as uint8); NULL for others. */

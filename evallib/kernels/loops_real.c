@@ -12,4 +12,6 @@ const evl_loops SET(evl_loops) = {
     .normalize = SET(evl_normalize_row),
     .channels = SET(evl_normalize_channels),
     .local_response = SET(evl_local_response),
+    .quantized = &SET(evl_quantize_loops),
+    .integers = &SET(evl_integer_kernels),
 };

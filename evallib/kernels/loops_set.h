@@ -19,4 +19,6 @@ evl_top_loop SET(evl_top_lines);
 evl_normalize_loop SET(evl_normalize_row);
 evl_channels_loop SET(evl_normalize_channels);
 evl_window_loop SET(evl_local_response);
+extern const evl_quantize_loops SET(evl_quantize_loops);
+extern const evl_integer_kernels SET(evl_integer_kernels);
 #endif

@@ -23,6 +23,7 @@ static const evl_op *const *const families[] = {
     evl_ops_norm_axes,
     evl_ops_pad,
     evl_ops_pool,
+    evl_ops_quantize,
     evl_ops_recurrent,
     evl_ops_reduce,
     evl_ops_resize,

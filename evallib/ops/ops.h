@@ -29,6 +29,7 @@ extern const evl_op *const evl_ops_norm[];
 extern const evl_op *const evl_ops_norm_axes[];
 extern const evl_op *const evl_ops_pad[];
 extern const evl_op *const evl_ops_pool[];
+extern const evl_op *const evl_ops_quantize[];
 extern const evl_op *const evl_ops_recurrent[];
 extern const evl_op *const evl_ops_reduce[];
 extern const evl_op *const evl_ops_resize[];
@@ -77,6 +78,8 @@ extern const evl_op evl_op_lstm, evl_op_gru, evl_op_rnn;
 extern const evl_op evl_op_constant, evl_op_constant_of_shape, evl_op_range;
 extern const evl_op evl_op_shape, evl_op_size;
 extern const evl_op evl_op_if;
+extern const evl_op evl_op_dequantize_linear;
+extern const evl_op evl_op_quantize_linear;
 
 /* Sequences of frames (domain "evl"), what CNTK's delays become:
 **

@@ -9,7 +9,7 @@ TYPICAL_LINES, TYPICAL_SHARE = 40, 0.9
 # Macros with parameters build names and nothing else; PRINTF marks a parameter for the compiler.
 MACROS = {"TWIN", "PUBLIC", "ELEM", "SET", "SET_PASTE", "SET_EXPAND", "EVL_NAME", "EVL_PRINTF"}
 # Who may choose between platforms and types.
-MAY_CHOOSE = re.compile(r"evallib/(os/|real\.h|elem\.h|kernels/(sets_real\.c|vector\.h)|base/context\.h)|^include/")
+MAY_CHOOSE = re.compile(r"evallib/(os/|real\.h|elem\.h|kernels/(sets_real\.c|(vector|pairs)\.h)|base/context\.h)|^include/")
 
 
 def macro_faults(name, text):

@@ -12,6 +12,7 @@ void evl_test_machine(evl_machine *m, evl_precision precision, unsigned cpu)
     m->real = precision == EVL_DOUBLE ? EVAL_FLOAT64 : EVAL_FLOAT32;
     for (int type = 0; type < EVL_N_TYPES; type++)
         m->loops[type] = evl_loops_integer((EvalType)type);
+    m->loops[EVAL_FLOAT32] = evl_kernels_choose_f(cpu).loops;
     m->loops[m->real] = choice.loops;
 }
 
