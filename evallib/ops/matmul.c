@@ -1,5 +1,6 @@
 /* MatMul (numpy's rule) and Gemm. */
 #include "ops/matmul.h"
+#include "ops/einsum.h"
 #include "ops/operands.h"
 #include "ops/ops.h"
 #include <string.h>
@@ -125,7 +126,7 @@ static void join_rows(evl_matmul *x)
     x->rank = 0;
 }
 
-evl_matmul evl_matmul_of(const evl_use *use)
+static evl_matmul product_of(const evl_use *use)
 {
     view a = view_of(&use->in[0]->shape, order_of(use->node, "perm_a", "transA"));
     view b = view_of(&use->in[1]->shape, order_of(use->node, "perm_b", "transB"));
@@ -147,6 +148,14 @@ evl_matmul evl_matmul_of(const evl_use *use)
     take_steps(&x, &y, &x.of[EVL_MATMUL_Y]);
     take_addend(&x, use, EVL_MATMUL_C);
     take_addend(&x, use, EVL_MATMUL_D);
+    return x;
+}
+
+evl_matmul evl_matmul_of(const evl_use *use)
+{
+    evl_matmul x;
+    if (use->node->op != &evl_op_einsum || !evl_einsum_product(use, &x))
+        x = product_of(use);
     join_rows(&x);
     return x;
 }

@@ -1,6 +1,7 @@
 /* MatMul, Gemm and Product by tiles. A constant B is packed once; one known only in the run is
 ** packed by each tile. */
 #include "kernels/kernels.h"
+#include "ops/einsum.h"
 #include "ops/matmul.h"
 #include "ops/operands.h"
 #include "ops/ops.h"
@@ -78,7 +79,8 @@ static EvalStatus plan_product(evl_prepare *p, plan *x)
     const evl_matmul *s = &x->shape;
     const evl_product_kernels *k = p->machine->k->product;
     const evl_tensor *b = p->use.in[1]; /* matrices in another order are not packed */
-    bool is_constant = b->data && (b->shape.rank <= 2 || !evl_node_attribute(p->use.node, "perm_b"));
+    bool in_order = p->use.node->op != &evl_op_einsum && !evl_node_attribute(p->use.node, "perm_b");
+    bool is_constant = b->data && (b->shape.rank <= 2 || in_order);
     x->product.m = s->m;
     x->product.n = s->n;
     x->product.k = s->k;
@@ -144,7 +146,7 @@ static void prepare_activation(const evl_prepare *p, plan *x)
 static EvalStatus prepare(evl_prepare *p)
 {
     plan *x = evl_arena_take(p->arena, sizeof *x);
-    bool has_factors = p->use.node->op != &evl_op_matmul;
+    bool has_factors = p->use.node->op != &evl_op_matmul && p->use.node->op != &evl_op_einsum;
     if (!x)
         return evl_no_memory(p->ctx);
     x->shape = evl_matmul_of(&p->use);

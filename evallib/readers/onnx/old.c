@@ -89,6 +89,7 @@ typedef struct change {
 } change;
 
 static const change changes[] = {
+    { "Einsum", EVL_NEWEST, evl_onnx_einsum },
     { "Upsample", EVL_NEWEST, to_resize },
     { "Resize", RESIZE_SINCE, to_resize },
     { "Scatter", EVL_NEWEST, to_scatter_elements },

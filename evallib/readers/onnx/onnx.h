@@ -119,6 +119,23 @@ EVL_MUST_USE EvalStatus evl_onnx_graph(evl_onnx *, evl_bytes message, evl_onnx_s
 EVL_MUST_USE EvalStatus evl_onnx_identity(evl_onnx *, evl_graph *, evl_value *from, evl_value *to);
 EVL_MUST_USE EvalStatus evl_onnx_declare_outputs(evl_onnx *, evl_onnx_scope *, evl_pb_many nodes);
 
+/* put.c: nodes that the file does not have, in front of the one that is read. The first
+** failure is kept, and nothing done after it. */
+typedef struct evl_onnx_putter {
+    evl_onnx *o;
+    const evl_onnx_scope *scope;
+    const evl_onnx_draft *d;
+    EvalStatus status;
+} evl_onnx_putter;
+/* An operator of ai.onnx with one output; attributes are copied, not what they point to. */
+evl_value *evl_onnx_put(evl_onnx_putter *, const char *op, evl_value *const *inputs, size_t n_inputs,
+                        const evl_attribute *attributes, size_t n_attributes);
+void evl_onnx_put_to(evl_onnx_putter *, evl_value *output, const char *op, evl_value *const *inputs,
+                     size_t n_inputs, const evl_attribute *attributes, size_t n_attributes);
+
+/* einsum.c: an Einsum becomes several, of two operands at most. */
+EVL_MUST_USE EvalStatus evl_onnx_einsum(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
+
 /* node.c, old.c, function.c, constant.c */
 EVL_MUST_USE EvalStatus evl_onnx_nodes(evl_onnx *, const evl_onnx_scope *, evl_pb_many nodes);
 EVL_MUST_USE EvalStatus evl_onnx_modernise(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
