@@ -19,6 +19,7 @@ static const evl_op *const *const families[] = {
     evl_ops_join,
     evl_ops_layout,
     evl_ops_logic,
+    evl_ops_loss,
     evl_ops_matmul,
     evl_ops_norm,
     evl_ops_norm_axes,

@@ -25,6 +25,7 @@ extern const evl_op *const evl_ops_indexing[];
 extern const evl_op *const evl_ops_join[];
 extern const evl_op *const evl_ops_layout[];
 extern const evl_op *const evl_ops_logic[];
+extern const evl_op *const evl_ops_loss[];
 extern const evl_op *const evl_ops_matmul[];
 extern const evl_op *const evl_ops_norm[];
 extern const evl_op *const evl_ops_norm_axes[];
