@@ -230,58 +230,6 @@ static EvalStatus infer_unsqueeze(evl_infer *x)
     return unsqueeze(x, (int32_t)rank);
 }
 
-/* Dropout. The mask is bool since opset 10; before, of the input's type. */
-static EvalStatus infer_dropout(evl_infer *x)
-{
-    const evl_tensor *in = x->use.in[0];
-    x->out[0].type = in->type;
-    x->out[0].shape = in->shape;
-    if (x->n_out > 1) {
-        x->out[1].type = x->use.node->version >= 10 ? EVAL_BOOL : in->type;
-        x->out[1].shape = in->shape;
-    }
-    return EVAL_OK;
-}
-
-static EvalStatus refuse_training(evl_context *ctx, const evl_use *use)
-{
-    int64_t training = 0;
-    double ratio = 0.5;
-    evl_use_int(use, "training_mode", 2, &training);
-    evl_use_number(use, "ratio", 1, &ratio);
-    if (training && ratio != 0)
-        return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
-                        "training_mode is on: only inference is offered, where nothing is dropped");
-    return EVAL_OK;
-}
-
-static EvalStatus prepare_dropout(evl_prepare *p)
-{
-    return refuse_training(p->ctx, &p->use);
-}
-
-/* Nothing is dropped, so every element of the mask is 1. */
-static void fill_mask(const evl_tensor *mask)
-{
-    const uint8_t one = 1;
-    size_t n = evl_shape_count(&mask->shape), size = evl_type_size(mask->type);
-    for (size_t i = 0; i < n; i++)
-        evl_convert(1, EVAL_BOOL, &one, mask->type, (char *)mask->data + i * size);
-}
-
-static EvalStatus run_dropout(const evl_call *call)
-{
-    const evl_use use = { call->node, call->in, call->n_in };
-    EvalStatus st = refuse_training(call->ctx, &use);
-    if (st)
-        return st;
-    if (call->n_out > 1 && call->out[1])
-        fill_mask(call->out[1]);
-    return evl_move_all_run(call);
-}
-
-static const evl_impl dropout_impl = { prepare_dropout, run_dropout };
-
 const evl_op evl_op_reshape = { .name = "Reshape",
                                 .min_inputs = 1,
                                 .max_inputs = 2,
@@ -322,19 +270,6 @@ const evl_op evl_op_identity = { .name = "Identity",
                                  .traits = EVL_OP_ALIAS,
                                  .infer = evl_infer_same,
                                  .any = &evl_move_all_impl };
-static const evl_op dropout = { .name = "Dropout",
-                                .min_inputs = 1,
-                                .max_inputs = 3,
-                                .min_outputs = 1,
-                                .max_outputs = 2,
-                                .traits = EVL_OP_ALIAS,
-                                .infer = infer_dropout,
-                                .any = &dropout_impl };
 
-const evl_op *const evl_ops_layout[] = { &evl_op_reshape,
-                                         &evl_op_flatten,
-                                         &evl_op_squeeze,
-                                         &evl_op_unsqueeze,
-                                         &evl_op_identity,
-                                         &dropout,
-                                         NULL };
+const evl_op *const evl_ops_layout[] = { &evl_op_reshape,   &evl_op_flatten,  &evl_op_squeeze,
+                                         &evl_op_unsqueeze, &evl_op_identity, NULL };

@@ -171,59 +171,11 @@ static void unsqueeze_is_undone_by_squeeze(void **unused)
     evl_test_end(ctx);
 }
 
-static void identity_and_dropout_change_nothing(void **unused)
+static void identity_changes_nothing(void **unused)
 {
     moved m = case_of("Identity", 0, moved_shape(3, two_three_four), 3, two_three_four);
     (void)unused;
     moved_check(&m);
-    m.op = "Dropout";
-    moved_check(&m);
-    const evl_attribute ratio = evl_attribute_number("ratio", 0.9);
-    m.version = 7;
-    m.attributes = &ratio;
-    m.n_attributes = 1;
-    moved_check(&m);
-}
-
-static void the_mask_of_dropout_is_all_ones(void **unused)
-{
-    static const int versions[] = { 7, 10, 13 };
-    const double x[] = { 1, 2, 3 };
-    const int64_t dims[] = { 3 };
-    (void)unused;
-    for (size_t v = 0; v < 3; v++) {
-        evl_context *ctx = evl_test_begin();
-        evl_op_run r = { .op = evl_op_find("", "Dropout"),
-                         .version = versions[v],
-                         .in = { evl_test_reals(x, 1, dims) },
-                         .n_in = 1,
-                         .n_out = 2 };
-        assert_int_equal(evl_run_op(ctx, &r, EVL_DOUBLE, 0), EVAL_OK);
-        assert_int_equal(r.out[1].type, v ? EVAL_BOOL : EVAL_FLOAT64);
-        for (size_t i = 0; i < 3; i++)
-            assert_true(evl_tensor_f64(&r.out[1], i) == 1);
-        evl_run_op_end(&r);
-        evl_test_end(ctx);
-    }
-}
-
-static void dropout_refuses_to_train(void **unused)
-{
-    const uint8_t yes = 1;
-    const double ratio = 0.25, x[] = { 1, 2, 3 };
-    const int64_t dims[] = { 3 };
-    evl_context *ctx = evl_test_begin();
-    evl_op_run r = { .op = evl_op_find("", "Dropout"), .n_in = 3 };
-    (void)unused;
-    r.in[0] = evl_test_reals(x, 1, dims);
-    r.in[1] = evl_test_reals(&ratio, 0, NULL);
-    r.in[2] = evl_test_tensor(EVAL_BOOL, &yes, 0, NULL);
-    assert_int_equal(evl_run_op(ctx, &r, EVL_DOUBLE, 0), EVAL_ERR_UNSUPPORTED);
-    evl_run_op_end(&r);
-    r.hide_data = true;
-    assert_int_equal(evl_run_op(ctx, &r, EVL_DOUBLE, 0), EVAL_ERR_UNSUPPORTED);
-    evl_run_op_end(&r);
-    evl_test_end(ctx);
 }
 
 int main(void)
@@ -238,9 +190,7 @@ int main(void)
         cmocka_unit_test(squeeze_refuses_other_sizes_and_axes),
         cmocka_unit_test(unsqueeze_counts_axes_in_the_result),
         cmocka_unit_test(unsqueeze_is_undone_by_squeeze),
-        cmocka_unit_test(identity_and_dropout_change_nothing),
-        cmocka_unit_test(the_mask_of_dropout_is_all_ones),
-        cmocka_unit_test(dropout_refuses_to_train),
+        cmocka_unit_test(identity_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
