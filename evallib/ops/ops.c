@@ -16,6 +16,7 @@ static const evl_op *const *const families[] = {
     evl_ops_einsum,
     evl_ops_expand,
     evl_ops_generate,
+    evl_ops_grid,
     evl_ops_indexing,
     evl_ops_join,
     evl_ops_layout,

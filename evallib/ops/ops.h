@@ -22,6 +22,7 @@ extern const evl_op *const evl_ops_draw[];
 extern const evl_op *const evl_ops_einsum[];
 extern const evl_op *const evl_ops_expand[];
 extern const evl_op *const evl_ops_generate[];
+extern const evl_op *const evl_ops_grid[];
 extern const evl_op *const evl_ops_indexing[];
 extern const evl_op *const evl_ops_join[];
 extern const evl_op *const evl_ops_layout[];
