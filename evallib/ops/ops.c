@@ -32,6 +32,7 @@ static const evl_op *const *const families[] = {
     evl_ops_reduce,
     evl_ops_resize,
     evl_ops_reverse,
+    evl_ops_roi,
     evl_ops_scatter,
     evl_ops_select,
     evl_ops_sequence,

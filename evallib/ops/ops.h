@@ -38,6 +38,7 @@ extern const evl_op *const evl_ops_recurrent[];
 extern const evl_op *const evl_ops_reduce[];
 extern const evl_op *const evl_ops_resize[];
 extern const evl_op *const evl_ops_reverse[];
+extern const evl_op *const evl_ops_roi[];
 extern const evl_op *const evl_ops_scatter[];
 extern const evl_op *const evl_ops_select[];
 extern const evl_op *const evl_ops_sequence[];
