@@ -39,10 +39,12 @@ static const evl_op *const *const families[] = {
     evl_ops_shape,
     evl_ops_slice,
     evl_ops_softmax,
+    evl_ops_suppress,
     evl_ops_top,
     evl_ops_transpose,
     evl_ops_trilu,
     evl_ops_unary,
+    evl_ops_unique,
     evl_ops_variadic,
     evl_ops_where,
 };

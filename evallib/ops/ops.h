@@ -45,10 +45,12 @@ extern const evl_op *const evl_ops_sequence[];
 extern const evl_op *const evl_ops_shape[];
 extern const evl_op *const evl_ops_slice[];
 extern const evl_op *const evl_ops_softmax[];
+extern const evl_op *const evl_ops_suppress[];
 extern const evl_op *const evl_ops_top[];
 extern const evl_op *const evl_ops_transpose[];
 extern const evl_op *const evl_ops_trilu[];
 extern const evl_op *const evl_ops_unary[];
+extern const evl_op *const evl_ops_unique[];
 extern const evl_op *const evl_ops_variadic[];
 extern const evl_op *const evl_ops_where[];
 
