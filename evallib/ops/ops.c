@@ -15,6 +15,7 @@ static const evl_op *const *const families[] = {
     evl_ops_draw,
     evl_ops_einsum,
     evl_ops_expand,
+    evl_ops_fourier,
     evl_ops_generate,
     evl_ops_grid,
     evl_ops_indexing,

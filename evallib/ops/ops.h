@@ -21,6 +21,7 @@ extern const evl_op *const evl_ops_conv[];
 extern const evl_op *const evl_ops_draw[];
 extern const evl_op *const evl_ops_einsum[];
 extern const evl_op *const evl_ops_expand[];
+extern const evl_op *const evl_ops_fourier[];
 extern const evl_op *const evl_ops_generate[];
 extern const evl_op *const evl_ops_grid[];
 extern const evl_op *const evl_ops_indexing[];
