@@ -48,6 +48,7 @@ static const evl_op *const *const families[] = {
     evl_ops_unique,
     evl_ops_variadic,
     evl_ops_where,
+    evl_ops_window,
 };
 
 enum { N_FAMILIES = sizeof families / sizeof families[0] };

@@ -54,6 +54,7 @@ extern const evl_op *const evl_ops_unary[];
 extern const evl_op *const evl_ops_unique[];
 extern const evl_op *const evl_ops_variadic[];
 extern const evl_op *const evl_ops_where[];
+extern const evl_op *const evl_ops_window[];
 
 /* By address, a line a family. */
 extern const evl_op evl_op_abs, evl_op_neg, evl_op_exp, evl_op_log, evl_op_sqrt, evl_op_reciprocal,
