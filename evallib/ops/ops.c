@@ -12,6 +12,7 @@ static const evl_op *const *const families[] = {
     evl_ops_compare,
     evl_ops_control,
     evl_ops_conv,
+    evl_ops_deform,
     evl_ops_draw,
     evl_ops_einsum,
     evl_ops_expand,

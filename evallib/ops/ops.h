@@ -18,6 +18,7 @@ extern const evl_op *const evl_ops_cast[];
 extern const evl_op *const evl_ops_compare[];
 extern const evl_op *const evl_ops_control[];
 extern const evl_op *const evl_ops_conv[];
+extern const evl_op *const evl_ops_deform[];
 extern const evl_op *const evl_ops_draw[];
 extern const evl_op *const evl_ops_einsum[];
 extern const evl_op *const evl_ops_expand[];
