@@ -84,11 +84,11 @@ static EvalStatus run(const evl_call *call)
 
 static const evl_impl impl = { prepare, run };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_center_crop_pad = {
     "CenterCropPad", NULL, 2, 2, 1, 1, 0, 0, infer,
-    { NULL, NULL }, NULL, &impl
+    { NULL, NULL }, NULL, &impl, 0
 };
 /* clang-format on */
 

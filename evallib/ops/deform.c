@@ -131,15 +131,15 @@ EvalStatus evl_col2im_of(const evl_prepare *p, evl_stencil *w)
 
 extern const evl_impl evl_deform_conv_f, evl_deform_conv_d, evl_col2im_f, evl_col2im_d;
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_col2im = {
     "Col2Im", NULL, 3, 3, 1, 1, 0, 0, infer_col2im,
-    { &evl_col2im_f, &evl_col2im_d }, NULL, NULL
+    { &evl_col2im_f, &evl_col2im_d }, NULL, NULL, 0
 };
 static const evl_op op_deform_conv = {
     "DeformConv", NULL, 3, 5, 1, 1, 0, 0, infer_deform,
-    { &evl_deform_conv_f, &evl_deform_conv_d }, NULL, NULL
+    { &evl_deform_conv_f, &evl_deform_conv_d }, NULL, NULL, 0
 };
 /* clang-format on */
 

@@ -247,35 +247,35 @@ static const evl_impl multinomial_impl = { prepare_multinomial, run_multinomial 
 static const evl_impl normal_impl = { NULL, run_normal };
 static const evl_impl uniform_impl = { NULL, run_uniform };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_bernoulli = {
     "Bernoulli", NULL, 1, 1, 1, 1, 0, EVL_OP_NO_FOLD, infer_like,
-    { &bernoulli_impl, &bernoulli_impl }, NULL, NULL
+    { &bernoulli_impl, &bernoulli_impl }, NULL, NULL, 0
 };
 static const evl_op op_dropout = {
     "Dropout", NULL, 1, 3, 1, 2, 0, EVL_OP_IN_PLACE | EVL_OP_NO_FOLD, infer_dropout,
-    { NULL, NULL }, NULL, &dropout_impl
+    { NULL, NULL }, NULL, &dropout_impl, 0
 };
 static const evl_op op_multinomial = {
     "Multinomial", NULL, 1, 1, 1, 1, 0, EVL_OP_NO_FOLD, infer_multinomial,
-    { &multinomial_impl, &multinomial_impl }, NULL, NULL
+    { &multinomial_impl, &multinomial_impl }, NULL, NULL, 0
 };
 static const evl_op op_random_normal = {
     "RandomNormal", NULL, 0, 0, 1, 1, 0, EVL_OP_NO_FOLD, infer_shaped,
-    { NULL, NULL }, NULL, &normal_impl
+    { NULL, NULL }, NULL, &normal_impl, 0
 };
 static const evl_op op_random_normal_like = {
     "RandomNormalLike", NULL, 1, 1, 1, 1, 0, EVL_OP_NO_FOLD, infer_like,
-    { NULL, NULL }, NULL, &normal_impl
+    { NULL, NULL }, NULL, &normal_impl, 0
 };
 static const evl_op op_random_uniform = {
     "RandomUniform", NULL, 0, 0, 1, 1, 0, EVL_OP_NO_FOLD, infer_shaped,
-    { NULL, NULL }, NULL, &uniform_impl
+    { NULL, NULL }, NULL, &uniform_impl, 0
 };
 static const evl_op op_random_uniform_like = {
     "RandomUniformLike", NULL, 1, 1, 1, 1, 0, EVL_OP_NO_FOLD, infer_like,
-    { NULL, NULL }, NULL, &uniform_impl
+    { NULL, NULL }, NULL, &uniform_impl, 0
 };
 /* clang-format on */
 

@@ -181,15 +181,15 @@ bool evl_fourier_factors(size_t n, evl_fourier_split *s)
     return n == 1;
 }
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_dft = {
     "DFT", NULL, 1, 3, 1, 1, 0, 0, infer_dft,
-    { &evl_fourier_dft, &evl_fourier_dft }, NULL, NULL
+    { &evl_fourier_dft, &evl_fourier_dft }, NULL, NULL, 0
 };
 static const evl_op op_stft = {
     "STFT", NULL, 2, 4, 1, 1, 0, 0, infer_stft,
-    { &evl_fourier_stft, &evl_fourier_stft }, NULL, NULL
+    { &evl_fourier_stft, &evl_fourier_stft }, NULL, NULL, 0
 };
 /* clang-format on */
 

@@ -201,15 +201,15 @@ static EvalStatus run_affine(const evl_call *call)
 
 static const evl_impl affine_impl = { NULL, run_affine };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_affine_grid = {
     "AffineGrid", NULL, 2, 2, 1, 1, 0, 0, infer_affine,
-    { &affine_impl, &affine_impl }, NULL, NULL
+    { &affine_impl, &affine_impl }, NULL, NULL, 0
 };
 static const evl_op op_grid_sample = {
     "GridSample", NULL, 2, 2, 1, 1, 0, 0, infer_sample,
-    { &evl_grid_sample_f, &evl_grid_sample_d }, NULL, &any_impl
+    { &evl_grid_sample_f, &evl_grid_sample_d }, NULL, &any_impl, 0
 };
 /* clang-format on */
 

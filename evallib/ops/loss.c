@@ -79,15 +79,15 @@ EvalStatus evl_loss_prepare(evl_prepare *p)
 
 extern const evl_impl evl_loss_f, evl_loss_d;
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_negative_log_likelihood = {
     "NegativeLogLikelihoodLoss", NULL, 2, 3, 1, 1, 0, 0, infer,
-    { &evl_loss_f, &evl_loss_d }, NULL, NULL
+    { &evl_loss_f, &evl_loss_d }, NULL, NULL, 0
 };
 static const evl_op op_softmax_cross_entropy = {
     "SoftmaxCrossEntropyLoss", NULL, 2, 3, 1, 2, 0, 0, infer,
-    { &evl_loss_f, &evl_loss_d }, NULL, NULL
+    { &evl_loss_f, &evl_loss_d }, NULL, NULL, 0
 };
 /* clang-format on */
 

@@ -410,22 +410,22 @@ static EvalStatus run_dynamic(const evl_call *call)
 static const evl_impl linear = { prepare, run };
 static const evl_impl dynamic = { prepare_dynamic, run_dynamic };
 
-/* name, domain, inputs, outputs, type input, traits, kind, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 const evl_op evl_op_quantize_linear = {
-    "QuantizeLinear", NULL, 2, 3, 1, 1, 0, 0, 0, infer_quantize, { NULL, NULL }, NULL, &linear
+    "QuantizeLinear", NULL, 2, 3, 1, 1, 0, 0, infer_quantize, { NULL, NULL }, NULL, &linear, 0
 };
 const evl_op evl_op_dequantize_linear = {
-    "DequantizeLinear", NULL, 2, 3, 1, 1, 0, 0, 0, infer_dequantize, { NULL, NULL }, NULL, &linear
+    "DequantizeLinear", NULL, 2, 3, 1, 1, 0, 0, infer_dequantize, { NULL, NULL }, NULL, &linear, 0
 };
 static const evl_op op_quantize_microsoft = {
-    "QuantizeLinear", "com.microsoft", 2, 3, 1, 1, 0, 0, 0, infer_quantize, { NULL, NULL }, NULL, &linear
+    "QuantizeLinear", "com.microsoft", 2, 3, 1, 1, 0, 0, infer_quantize, { NULL, NULL }, NULL, &linear, 0
 };
 static const evl_op op_dequantize_microsoft = {
-    "DequantizeLinear", "com.microsoft", 2, 3, 1, 1, 0, 0, 0, infer_dequantize, { NULL, NULL }, NULL, &linear
+    "DequantizeLinear", "com.microsoft", 2, 3, 1, 1, 0, 0, infer_dequantize, { NULL, NULL }, NULL, &linear, 0
 };
 static const evl_op op_dynamic = {
-    "DynamicQuantizeLinear", NULL, 1, 1, 1, 3, 0, 0, 0, infer_dynamic, { &dynamic, &dynamic }, NULL, NULL
+    "DynamicQuantizeLinear", NULL, 1, 1, 1, 3, 0, 0, infer_dynamic, { &dynamic, &dynamic }, NULL, NULL, 0
 };
 /* clang-format on */
 

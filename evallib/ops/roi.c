@@ -89,15 +89,15 @@ EvalStatus evl_roi_prepare(evl_prepare *p)
 
 extern const evl_impl evl_roi_align_f, evl_roi_align_d, evl_max_roi_pool_f, evl_max_roi_pool_d;
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_roi_align = {
     "RoiAlign", NULL, 3, 3, 1, 1, 0, 0, infer,
-    { &evl_roi_align_f, &evl_roi_align_d }, NULL, NULL
+    { &evl_roi_align_f, &evl_roi_align_d }, NULL, NULL, 0
 };
 static const evl_op op_max_roi_pool = {
     "MaxRoiPool", NULL, 2, 2, 1, 1, 0, 0, infer,
-    { &evl_max_roi_pool_f, &evl_max_roi_pool_d }, NULL, NULL
+    { &evl_max_roi_pool_f, &evl_max_roi_pool_d }, NULL, NULL, 0
 };
 /* clang-format on */
 

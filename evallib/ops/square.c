@@ -42,15 +42,15 @@ EvalStatus evl_square_prepare(evl_prepare *p)
 
 extern const evl_impl evl_det_f, evl_det_d, evl_inverse_f, evl_inverse_d;
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_det = {
     "Det", NULL, 1, 1, 1, 1, 0, 0, infer_det,
-    { &evl_det_f, &evl_det_d }, NULL, NULL
+    { &evl_det_f, &evl_det_d }, NULL, NULL, 0
 };
 static const evl_op op_inverse = {
     "Inverse", "com.microsoft", 1, 1, 1, 1, 0, 0, infer_inverse,
-    { &evl_inverse_f, &evl_inverse_d }, NULL, NULL
+    { &evl_inverse_f, &evl_inverse_d }, NULL, NULL, 0
 };
 /* clang-format on */
 

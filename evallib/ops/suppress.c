@@ -209,11 +209,11 @@ static EvalStatus run(const evl_call *call)
 
 static const evl_impl impl = { prepare, run };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_non_max_suppression = {
     "NonMaxSuppression", NULL, 2, 5, 1, 1, 0, 0, infer,
-    { &impl, &impl }, NULL, NULL
+    { &impl, &impl }, NULL, NULL, 0
 };
 /* clang-format on */
 

@@ -120,11 +120,11 @@ static EvalStatus run(const evl_call *call)
 
 static const evl_impl impl = { NULL, run };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_max_unpool = {
     "MaxUnpool", NULL, 2, 3, 1, 1, 0, 0, infer,
-    { &impl, &impl }, &impl, NULL
+    { &impl, &impl }, &impl, NULL, 0
 };
 /* clang-format on */
 

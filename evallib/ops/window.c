@@ -164,23 +164,23 @@ static EvalStatus run_mel(const evl_call *call)
 static const evl_impl window_impl = { NULL, run_window };
 static const evl_impl mel_impl = { NULL, run_mel };
 
-/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any */
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op op_blackman = {
     "BlackmanWindow", NULL, 1, 1, 1, 1, 0, 0, infer_window,
-    { NULL, NULL }, NULL, &window_impl
+    { NULL, NULL }, NULL, &window_impl, 0
 };
 static const evl_op op_hamming = {
     "HammingWindow", NULL, 1, 1, 1, 1, 0, 0, infer_window,
-    { NULL, NULL }, NULL, &window_impl
+    { NULL, NULL }, NULL, &window_impl, 0
 };
 static const evl_op op_hann = {
     "HannWindow", NULL, 1, 1, 1, 1, 0, 0, infer_window,
-    { NULL, NULL }, NULL, &window_impl
+    { NULL, NULL }, NULL, &window_impl, 0
 };
 static const evl_op op_mel = {
     "MelWeightMatrix", NULL, 5, 5, 1, 1, 0, 0, infer_mel,
-    { NULL, NULL }, NULL, &mel_impl
+    { NULL, NULL }, NULL, &mel_impl, 0
 };
 /* clang-format on */
 
