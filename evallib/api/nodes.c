@@ -5,8 +5,6 @@
 static size_t sample_size(const evl_value *v)
 {
     evl_shape s = v->t.shape;
-    if (s.rank < 0)
-        return 0;
     if (s.rank > 0 && (v->has_frames || s.dim[0] < 0))
         s.dim[0] = 1; /* counts samples */
     return evl_shape_is_known(&s) ? evl_shape_count(&s) : 0;
@@ -117,9 +115,7 @@ static bool is_listed(const evl_graph *g, evl_listing which, size_t i, const evl
     *v = which == EVL_LIST_INPUTS    ? g->inputs[i]
          : which == EVL_LIST_OUTPUTS ? g->outputs[i]
                                      : g->values[i];
-    if (which == EVL_LIST_INPUTS)
-        return !(*v)->is_constant; /* a default needs no caller */
-    return which == EVL_LIST_OUTPUTS || *(*v)->name;
+    return which != EVL_LIST_NODES || *(*v)->name;
 }
 
 static EvalStatus list(evl_context *ctx, const evl_graph *g, evl_listing which, EvalNodeInfo *infos,
