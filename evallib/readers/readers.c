@@ -1,10 +1,10 @@
 /* Who claims these bytes? */
 #include "readers/readers.h"
 #include "base/text.h"
-#include "readers/protobuf.h"
 #include <string.h>
 
-static const evl_reader *const readers[] = { &evl_reader_cntk1, &evl_reader_onnx };
+static const evl_reader *const readers[] = { &evl_reader_cntk1, &evl_reader_cntk2,
+                                           &evl_reader_onnx };
 
 enum { N_READERS = sizeof readers / sizeof readers[0] };
 
@@ -16,7 +16,6 @@ typedef struct known_format {
 } known_format;
 
 static const known_format known_formats[] = {
-    { "ktnc", 4, 0, "a CNTK v2 model" },
     { "GGUF", 4, 0, "a GGUF file" },
     { "TFL3", 4, 4, "a TensorFlow Lite model" },
     { "ORTM", 4, 4, "an ONNX Runtime model (ORT format)" },
@@ -42,27 +41,6 @@ static const char *known_by_bytes(const evl_bytes *file)
             return f->name;
     }
     return NULL;
-}
-
-/* A dictionary: field 1, its version, and field 2, its entries, which begin with a key. */
-static bool is_cntk2(evl_bytes at)
-{
-    size_t n_entries = 0;
-    while (evl_bytes_left(&at) > 0) {
-        evl_bytes start = at;
-        uint32_t number;
-        unsigned wire;
-        bool is_cut, is_good = evl_pb_peek(&at, &number, &wire, &is_cut);
-        if (!(number == 1 && wire == EVL_PB_WIRE_VARINT) &&
-            !(number == 2 && wire == EVL_PB_WIRE_BYTES))
-            return false;
-        if (!is_good)
-            return is_cut && n_entries > 0;
-        /* In three bytes of an entry one is the key's tag: version and lengths are short. */
-        size_t n = at.at - start.at;
-        n_entries += number == 2 && memchr(start.data + start.at, 0x0a, n < 8 ? n : 8) != NULL;
-    }
-    return n_entries > 0;
 }
 
 /* A program: blocks first, and block 0 first of them, whose parent is -1. */
@@ -93,20 +71,18 @@ static bool is_text(const evl_bytes *file)
 static EvalStatus refuse(evl_context *ctx, const evl_bytes *file)
 {
     const char *name = known_by_bytes(file);
-    if (!name && is_cntk2(*file))
-        name = "a CNTK v2 model";
     if (!name && is_paddle(file))
         name = "a Paddle model";
     if (name)
         return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
                         "this seems to be %s, which is not read; ONNX and "
-                        "CNTK v1 models are",
+                        "CNTK models are",
                         name);
     if (is_text(file))
         return evl_fail(ctx, EVAL_ERR_FORMAT,
-                        "this is text, and no model; ONNX and CNTK v1 models are read");
+                        "this is text, and no model; ONNX and CNTK models are read");
     return evl_fail(ctx, EVAL_ERR_FORMAT,
-                    "no known model format begins like this; ONNX and CNTK v1 models are read");
+                    "no known model format begins like this; ONNX and CNTK models are read");
 }
 
 static const evl_reader *find_reader(const evl_bytes *file)

@@ -32,7 +32,7 @@ typedef struct evl_reader {
     EvalStatus (*read)(evl_context *, const evl_source *, evl_graph *, evl_external *);
 } evl_reader;
 
-extern const evl_reader evl_reader_onnx, evl_reader_cntk1;
+extern const evl_reader evl_reader_onnx, evl_reader_cntk1, evl_reader_cntk2;
 
 /* Reads a model into an empty graph and sorts it; types and shapes are as declared, not
 ** yet inferred. EVAL_ERR_FORMAT: no known format, or broken; EVAL_ERR_UNSUPPORTED: of a

@@ -12,9 +12,9 @@ static void a_file_is_called_what_it_seems_to_be(void **state)
     (void)state;
     static const known cases[] = {
         { "", 0, EVAL_ERR_FORMAT, "empty" },
-        { "ktnc1234", 8, EVAL_ERR_UNSUPPORTED, "CNTK v2" },
-        { "\x08\x01\x12\x0b\x0a\x07version\x12\x00", 15, EVAL_ERR_UNSUPPORTED, "CNTK v2" },
-        { "\x12\x0b\x0a\x07version\x12\x00", 13, EVAL_ERR_UNSUPPORTED, "CNTK v2" },
+        { "ktnc1234", 8, EVAL_ERR_FORMAT, "CNTK v2" },
+        { "\x08\x01\x12\x0b\x0a\x07version\x12\x00", 15, EVAL_ERR_FORMAT, "CNTK v2" },
+        { "\x12\x0b\x0a\x07version\x12\x00", 13, EVAL_ERR_FORMAT, "CNTK v2" },
         { "\x0a\x0d\x08\x00\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 15, EVAL_ERR_UNSUPPORTED,
           "Paddle" },
         { "{\"base_code\":{\"magic\":\"pir\"}}", 29, EVAL_ERR_UNSUPPORTED, "Paddle" },

@@ -43,11 +43,43 @@ static evl_value *named(evl_cntk_maker *k, evl_value *y)
     return y;
 }
 
-static void check_sample(evl_cntk_maker *k, const evl_value *y)
+static void check_sample(evl_cntk_maker *k, const evl_value *y, bool may_be_open)
 {
     for (size_t i = 0; k->b.status == EVAL_OK && i < evl_cntk_rank(y); i++)
-        if (evl_cntk_dim(y, i) < 1)
+        if (evl_cntk_dim(y, i) < 1 && !(may_be_open && evl_cntk_dim(y, i) < 0))
             evl_cntk_fail(k, EVAL_ERR_SHAPE, "the shape of its samples cannot be told");
+}
+
+static const bool *singles_of(const evl_cntk_network *net, const evl_cntk_node *node)
+{
+    bool *single = evl_arena_take_many(net->graph->arena, node->n_inputs + 1, sizeof *single);
+    for (size_t i = 0; single && i < node->n_inputs; i++)
+        single[i] = net->is_single[node->inputs[i]->index];
+    return single;
+}
+
+static bool follow_operands(const evl_cntk_network *net, const evl_cntk_node *node)
+{
+    bool is_single = false;
+    for (size_t i = 0; i < node->n_inputs; i++) {
+        const evl_value *v = net->values[node->inputs[i]->index];
+        if (v && v->has_frames && !net->is_single[node->inputs[i]->index])
+            return false;
+        is_single = is_single || (v && v->has_frames);
+    }
+    return is_single;
+}
+
+static bool is_single(const evl_cntk_network *net, const evl_cntk_node *node)
+{
+    switch (node->frames) {
+    case EVL_CNTK_SINGLE: return true;
+    case EVL_CNTK_SEQUENCE: return false;
+    case EVL_CNTK_AS_TOLD: return node->f.is_single;
+    case EVL_CNTK_AS_FIRST: return node->n_inputs > 0 && net->is_single[node->inputs[0]->index];
+    case EVL_CNTK_AS_SECOND: return node->n_inputs > 1 && net->is_single[node->inputs[1]->index];
+    default: return follow_operands(net, node);
+    }
 }
 
 EvalStatus evl_cntk_build_node(const evl_cntk_network *net, evl_graph *graph,
@@ -56,12 +88,15 @@ EvalStatus evl_cntk_build_node(const evl_cntk_network *net, evl_graph *graph,
     evl_cntk_maker k = { .b = { net->ctx, graph, EVAL_OK },
                          .node = node,
                          .in = in,
-                         .is_old_variance = net->model->has_old_variances,
+                         .is_single = singles_of(net, node),
+                         .model = net->model,
                          .state = net->states[node->index] };
+    if (!k.is_single)
+        return evl_no_memory(net->ctx);
     size_t n_before = graph->n_nodes;
     evl_value *y = node->op->build(&k);
     y = named(&k, y);
-    check_sample(&k, y);
+    check_sample(&k, y, net->model->has_free_dims);
     for (size_t i = n_before; i < graph->n_nodes; i++)
         graph->nodes[i]->where = node->where;
     if (k.b.status == EVAL_OK)
@@ -79,6 +114,7 @@ static EvalStatus build_single(const evl_cntk_network *net, const evl_cntk_node 
         return evl_no_memory(net->ctx);
     for (size_t i = 0; i < node->n_inputs; i++)
         in[i] = net->values[node->inputs[i]->index];
+    net->is_single[node->index] = is_single(net, node);
     return evl_cntk_build_node(net, net->graph, node, in, &net->values[node->index]);
 }
 
@@ -335,14 +371,16 @@ static EvalStatus begin(plan *p)
     p->net.inner = evl_arena_take_many(arena, n, sizeof *p->net.inner);
     p->net.places = evl_arena_take_many(arena, n, sizeof *p->net.places);
     p->net.states = evl_arena_take_many(arena, n, sizeof *p->net.states);
+    p->net.is_single = evl_arena_take_many(arena, n, sizeof *p->net.is_single);
     p->is_needed = evl_arena_take_many(arena, n, sizeof *p->is_needed);
     p->component = evl_arena_take_many(arena, n, sizeof *p->component);
-    if (!p->net.values || !p->net.inner || !p->net.places || !p->net.states || !p->is_needed ||
-        !p->component)
+    if (!p->net.values || !p->net.inner || !p->net.places || !p->net.states || !p->net.is_single ||
+        !p->is_needed || !p->component)
         return evl_no_memory(p->net.ctx);
     for (size_t i = 0; i < p->net.model->n_nodes; i++) {
         const evl_cntk_node *node = &p->net.model->nodes[i];
-        bool is_carried = evl_cntk_is_delay(node) && !evl_cntk_looks_ahead(node);
+        bool is_carried =
+            evl_cntk_is_delay(node) && !evl_cntk_looks_ahead(node) && !p->net.model->starts_anew;
         p->net.states[i] = is_carried ? (int64_t)p->net.graph->n_states++ : -1;
     }
     return find_order(p);

@@ -43,6 +43,7 @@ static evl_value *weights(evl_cntk_maker *k, evl_value *stored, const evl_cntk_w
     size_t n = 0;
     for (; n < w->rank; n++)
         dims[n] = w->axis[n].kernel;
+    dims[n - 1] /= k->node->f.groups;
     if (!is_covered)
         dims[n++] = 1;
     dims[n++] = maps;
@@ -81,7 +82,7 @@ static evl_value *joined(evl_cntk_maker *k, evl_value *y, const evl_cntk_window 
 static evl_value *convolve(evl_cntk_maker *k, evl_value *x, evl_value *stored)
 {
     evl_cntk_window w;
-    evl_attribute attributes[EVL_CNTK_WINDOW_ATTRIBUTES];
+    evl_attribute attributes[EVL_CNTK_WINDOW_ATTRIBUTES + 1];
     int64_t maps = map_count(k);
     if (k->b.status != EVAL_OK || !evl_cntk_window_of(k, x, true, &w))
         return NULL;
@@ -94,7 +95,8 @@ static evl_value *convolve(evl_cntk_maker *k, evl_value *x, evl_value *stored)
     if (!is_covered)
         in[0] = with_channel(k, in[0], w.rank);
     evl_cntk_window_attributes(k, &w, is_covered ? w.rank - 1 : w.rank, attributes);
-    evl_value *y = evl_cntk_call(k, "Conv", in, 2, attributes, EVL_CNTK_WINDOW_ATTRIBUTES);
+    attributes[EVL_CNTK_WINDOW_ATTRIBUTES] = evl_attribute_int("group", k->node->f.groups);
+    evl_value *y = evl_cntk_call(k, "Conv", in, 2, attributes, EVL_CNTK_WINDOW_ATTRIBUTES + 1);
     return is_covered ? y : joined(k, y, &w);
 }
 
@@ -131,7 +133,7 @@ static bool place_transposed(evl_cntk_maker *k, size_t i, evl_cntk_axis *a, int6
 static evl_value *transpose(evl_cntk_maker *k, evl_value *x, evl_value *stored)
 {
     evl_cntk_window w;
-    evl_attribute attributes[EVL_CNTK_WINDOW_ATTRIBUTES + 1];
+    evl_attribute attributes[EVL_CNTK_WINDOW_ATTRIBUTES + 2];
     int64_t more[EVAL_MAX_RANK], dims[EVAL_MAX_RANK + 1], maps = map_count(k);
     if (k->b.status != EVAL_OK || !evl_cntk_window_of(k, x, true, &w))
         return NULL;
@@ -149,7 +151,8 @@ static evl_value *transpose(evl_cntk_maker *k, evl_value *x, evl_value *stored)
     evl_value *in[2] = { x, evl_cntk_reshape(k, stored, dims, n + 2) };
     evl_cntk_window_attributes(k, &w, n, attributes);
     attributes[EVL_CNTK_WINDOW_ATTRIBUTES] = evl_cntk_ints(k, "output_padding", more, n);
-    return evl_cntk_call(k, "ConvTranspose", in, 2, attributes, EVL_CNTK_WINDOW_ATTRIBUTES + 1);
+    attributes[EVL_CNTK_WINDOW_ATTRIBUTES + 1] = evl_attribute_int("group", k->node->f.groups);
+    return evl_cntk_call(k, "ConvTranspose", in, 2, attributes, EVL_CNTK_WINDOW_ATTRIBUTES + 2);
 }
 
 /* Operands: the weights, x. */
@@ -159,6 +162,8 @@ evl_value *evl_cntk_convolution(evl_cntk_maker *k)
     bool is_hwc = k->node->f.layout == EVL_CNTK_HWC;
     if (stored && stored->has_frames)
         return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "weights that change from frame to frame");
+    if (k->node->f.groups < 1)
+        return evl_cntk_fail(k, EVAL_ERR_FORMAT, "%lld groups", (long long)k->node->f.groups);
     if (!is_shared(k))
         return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "weights of their own for each place");
     if (is_hwc)

@@ -9,6 +9,25 @@ bool evl_cntk_slice_range(const evl_cntk_fields *f, size_t i, int64_t size, int6
     return *begin >= 0 && *begin < *end && *end <= size;
 }
 
+/* As Slice wants them: a range that runs backward begins at its last element. */
+static bool bounds(const evl_cntk_fields *f, size_t i, int64_t size, int64_t *start, int64_t *end)
+{
+    if (f->steps.at[i] == 0)
+        return false;
+    if (size < 0) { /* not known yet: from the end, both count as they do there */
+        *start = f->begins.at[i];
+        *end = f->ends.at[i] == 0 ? INT64_MAX : f->ends.at[i];
+    } else if (!evl_cntk_slice_range(f, i, size, start, end)) {
+        return false;
+    }
+    if (f->steps.at[i] > 0)
+        return true;
+    int64_t first = *start;
+    *start = *end == INT64_MAX ? -1 : *end - 1;
+    *end = first == 0 ? INT64_MIN + 1 : first - 1;
+    return true;
+}
+
 evl_value *evl_cntk_slice(evl_cntk_maker *k)
 {
     const evl_cntk_fields *f = &k->node->f;
@@ -20,7 +39,7 @@ evl_value *evl_cntk_slice(evl_cntk_maker *k)
             return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "a slice of axis %lld, samples have %zu",
                                  (long long)axis + 1, evl_cntk_rank(x));
         int64_t size = evl_cntk_dim(x, (size_t)axis);
-        if (!evl_cntk_slice_range(f, i, size, &starts[i], &ends[i]) || f->steps.at[i] < 1)
+        if (!bounds(f, i, size, &starts[i], &ends[i]))
             return evl_cntk_fail(k, EVAL_ERR_SHAPE, "elements %lld to %lld of %lld",
                                  (long long)f->begins.at[i], (long long)f->ends.at[i],
                                  (long long)size);
@@ -111,19 +130,20 @@ evl_value *evl_cntk_row_stack(evl_cntk_maker *k)
 static bool complete(evl_cntk_maker *k, int64_t *dims, size_t n, int64_t size)
 {
     int64_t *open = NULL, product = 1;
-    bool fits = true;
+    bool fits = true, is_known = size >= 0;
     for (size_t i = 0; i < n && fits; i++) {
-        if (dims[i] == 0) {
+        if (dims[i] == 0 || (dims[i] < 0 && !is_known)) {
+            dims[i] = 0;
             fits = !open;
             open = &dims[i];
         } else {
-            fits = dims[i] > 0 && product <= size / dims[i];
-            product *= fits ? dims[i] : 1;
+            fits = dims[i] > 0 && (!is_known || product <= size / dims[i]);
+            product *= fits && is_known ? dims[i] : 1;
         }
     }
     if (fits && open)
-        *open = size / product;
-    fits = fits && product * (open ? *open : 1) == size;
+        *open = is_known ? size / product : -1; /* the run will tell */
+    fits = fits && (!is_known || product * (open ? *open : 1) == size);
     if (!fits)
         evl_cntk_fail(k, EVAL_ERR_SHAPE, "%lld elements do not fit the new shape", (long long)size);
     return fits;

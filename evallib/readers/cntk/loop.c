@@ -7,30 +7,7 @@
 ** output, so that it can be asked for; what nobody asks for the planner drops. */
 #include "readers/cntk/build.h"
 
-enum { MOST_STEPS = 1 << 16, MOST_ATTEMPTS = 4 };
-
-static EvalStatus check_delay(evl_context *ctx, const evl_cntk_node *node)
-{
-    if (node->f.step >= 1 && node->f.step <= MOST_STEPS)
-        return EVAL_OK;
-    return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
-                    "node '%s' (%s): a delay of %lld frames, possible "
-                    "are 1 to %d",
-                    node->name, node->op->name, (long long)node->f.step, (int)MOST_STEPS);
-}
-
-evl_value *evl_cntk_delay(evl_cntk_maker *k)
-{
-    const evl_cntk_node *node = k->node;
-    k->b.status = check_delay(k->b.ctx, node);
-    if (k->b.status == EVAL_OK && !k->in[0]->has_frames)
-        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "a delay of what has no frames");
-    int64_t offset = evl_cntk_looks_ahead(node) ? -node->f.step : node->f.step;
-    evl_attribute a[3] = { evl_attribute_int("offset", offset),
-                           evl_attribute_number("initial", node->f.initial),
-                           evl_attribute_int("state", k->state) };
-    return evl_build(&k->b, &evl_op_delay, NULL, &k->in[0], 1, a, 3);
-}
+enum { MOST_ATTEMPTS = 4 };
 
 /* --- the members in order -------------------------------------------------------------------- */
 
@@ -104,7 +81,7 @@ static EvalStatus check_delays(evl_cntk_loop *loop)
         const evl_cntk_node *node = loop->nodes[i];
         if (!evl_cntk_is_delay(node))
             continue;
-        EvalStatus st = check_delay(ctx, node);
+        EvalStatus st = evl_cntk_check_delay(ctx, node);
         if (st != EVAL_OK)
             return st;
         if (first && evl_cntk_looks_ahead(first) != evl_cntk_looks_ahead(node))
@@ -125,8 +102,9 @@ typedef struct body {
     evl_graph *graph;
     evl_value **sequences; /* outer values that come in frame by frame */
     size_t n_sequences, capacity;
-    const evl_cntk_node **sources; /* the nodes they belong to */
+    const evl_cntk_node **sources; /* the nodes they belong to, if any */
     size_t source_capacity;
+    evl_value **flags; /* by place in the loop: of delays whose initial value is no number */
 } body;
 
 static evl_value *frame_value(evl_graph *graph, const char *name, EvalType type,
@@ -142,26 +120,34 @@ static evl_value *frame_value(evl_graph *graph, const char *name, EvalType type,
     return v;
 }
 
-static bool add_sequence(const evl_cntk_loop *loop, body *b, const evl_cntk_node *source)
+/* One frame of an outer value as an input of the body; NULL: no memory. */
+static evl_value *add_sequence(const evl_cntk_loop *loop, body *b, evl_value *outer,
+                               const evl_cntk_node *source)
 {
     evl_arena *arena = loop->net->graph->arena;
-    evl_value *outer = loop->net->values[source->index];
     evl_value *inner = frame_value(b->graph, outer->name, outer->t.type, &outer->t.shape);
     evl_value **all =
         evl_arena_grow(arena, b->sequences, b->n_sequences, &b->capacity, sizeof *all);
     const evl_cntk_node **sources =
         evl_arena_grow(arena, b->sources, b->n_sequences, &b->source_capacity, sizeof *sources);
     if (!inner || !all || !sources || !evl_graph_add_input(b->graph, inner))
-        return false;
+        return NULL;
     b->sequences = all;
     b->sources = sources;
     b->sequences[b->n_sequences] = outer;
     b->sources[b->n_sequences++] = source;
-    loop->net->inner[source->index] = inner;
-    return true;
+    if (source)
+        loop->net->inner[source->index] = inner;
+    return inner;
 }
 
-/* What members read from outside. */
+/* Operand 1 of a delay is looked at once, not frame by frame. */
+static bool is_initial(const evl_cntk_node *node, size_t operand)
+{
+    return operand == 1 && evl_cntk_is_delay(node);
+}
+
+/* What members read from outside; a single frame is used where it is. */
 static EvalStatus add_outside(const evl_cntk_loop *loop, body *b)
 {
     const evl_cntk_network *net = loop->net;
@@ -169,8 +155,9 @@ static EvalStatus add_outside(const evl_cntk_loop *loop, body *b)
         for (size_t j = 0; j < loop->nodes[i]->n_inputs; j++) {
             const evl_cntk_node *source = loop->nodes[i]->inputs[j];
             const evl_value *outer = net->values[source->index];
-            if (outer && outer->has_frames && !net->inner[source->index] &&
-                !add_sequence(loop, b, source))
+            if (outer && outer->has_frames && !net->is_single[source->index] &&
+                !is_initial(loop->nodes[i], j) && !net->inner[source->index] &&
+                !add_sequence(loop, b, net->values[source->index], source))
                 return evl_no_memory(net->ctx);
         }
     if (b->n_sequences > 0)
@@ -180,28 +167,85 @@ static EvalStatus add_outside(const evl_cntk_loop *loop, body *b)
                     loop->nodes[0]->name);
 }
 
-static EvalStatus add_delayed(const evl_cntk_loop *loop, body *b)
+/* Initial values that are no numbers: flags tell, frame by frame, where they stand. */
+static EvalStatus add_flags(const evl_cntk_loop *loop, body *b)
 {
+    const evl_cntk_network *net = loop->net;
+    double number;
+    b->flags = evl_arena_take_many(net->graph->arena, loop->n, sizeof *b->flags);
+    if (!b->flags)
+        return evl_no_memory(net->ctx);
     for (size_t i = 0; i < loop->n; i++) {
-        const evl_cntk_list *dims = &loop->shapes[i];
-        evl_shape shape = { .rank = (int32_t)dims->n + 1 };
-        if (!evl_cntk_is_delay(loop->nodes[i]))
+        const evl_cntk_node *node = loop->nodes[i];
+        if (!evl_cntk_is_delay(node) || evl_cntk_initial_number(net, node, &number))
             continue;
-        for (size_t j = 0; j < dims->n; j++)
-            shape.dim[dims->n - j] = dims->at[j];
-        evl_value *v = frame_value(b->graph, NULL, loop->nodes[i]->real, &shape);
-        if (!v || !evl_graph_add_input(b->graph, v))
-            return evl_no_memory(loop->net->ctx);
-        EvalStatus st = evl_shape_check(loop->net->ctx, &v->t.shape, evl_type_size(v->t.type));
-        if (st != EVAL_OK)
-            return st;
-        evl_builder builder = { loop->net->ctx, b->graph, EVAL_OK };
-        loop->net->inner[loop->nodes[i]->index] =
-            evl_build_1(&builder, &evl_op_identity, loop->nodes[i]->name, v);
-        if (builder.status != EVAL_OK)
-            return builder.status;
+        evl_cntk_maker k = { .b = { net->ctx, net->graph, EVAL_OK },
+                             .node = node,
+                             .model = net->model };
+        evl_value *flags = evl_cntk_edge_flags(&k, b->sequences[0]);
+        if (k.b.status != EVAL_OK)
+            return k.b.status;
+        if (!(b->flags[i] = add_sequence(loop, b, flags, NULL)))
+            return evl_no_memory(net->ctx);
     }
     return EVAL_OK;
+}
+
+/* The delayed frame, or where its flag is set the initial sample, made outside the loop. */
+static EvalStatus or_initial(const evl_cntk_loop *loop, body *b, size_t i, evl_value **delayed)
+{
+    const evl_cntk_network *net = loop->net;
+    const evl_cntk_node *node = loop->nodes[i];
+    evl_cntk_maker outside = { .b = { net->ctx, net->graph, EVAL_OK },
+                               .node = node,
+                               .model = net->model };
+    evl_cntk_maker inside = { .b = { net->ctx, b->graph, EVAL_OK },
+                              .node = node,
+                              .model = net->model };
+    if (!b->flags[i])
+        return EVAL_OK;
+    evl_value *initial = net->values[node->inputs[1]->index];
+    if (!initial)
+        return evl_fail(net->ctx, EVAL_ERR_UNSUPPORTED,
+                        "node '%s' (%s): its initial value depends on its own loop", node->name,
+                        node->op->name);
+    evl_value *in[3] = { b->flags[i], evl_cntk_initial_sample(&outside, initial), *delayed };
+    if (outside.b.status != EVAL_OK)
+        return outside.b.status;
+    in[0] = evl_cntk_with_rank(&inside, in[0], evl_cntk_rank(*delayed));
+    evl_value *y = evl_cntk_call(&inside, "Where", in, 3, NULL, 0);
+    if (y)
+        *delayed = y;
+    return inside.b.status;
+}
+
+static EvalStatus add_delay(const evl_cntk_loop *loop, body *b, size_t i)
+{
+    const evl_cntk_node *node = loop->nodes[i];
+    const evl_cntk_list *dims = &loop->shapes[i];
+    evl_shape shape = { .rank = (int32_t)dims->n + 1 };
+    for (size_t j = 0; j < dims->n; j++)
+        shape.dim[dims->n - j] = dims->at[j];
+    evl_value *v = frame_value(b->graph, NULL, node->real, &shape);
+    if (!v || !evl_graph_add_input(b->graph, v))
+        return evl_no_memory(loop->net->ctx);
+    EvalStatus st = evl_shape_check(loop->net->ctx, &v->t.shape, evl_type_size(v->t.type));
+    if (st == EVAL_OK)
+        st = or_initial(loop, b, i, &v);
+    if (st != EVAL_OK)
+        return st;
+    evl_builder builder = { loop->net->ctx, b->graph, EVAL_OK };
+    loop->net->inner[node->index] = evl_build_1(&builder, &evl_op_identity, node->name, v);
+    return builder.status;
+}
+
+static EvalStatus add_delayed(const evl_cntk_loop *loop, body *b)
+{
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < loop->n && st == EVAL_OK; i++)
+        if (evl_cntk_is_delay(loop->nodes[i]))
+            st = add_delay(loop, b, i);
+    return st;
 }
 
 static EvalStatus add_member(const evl_cntk_loop *loop, body *b, const evl_cntk_node *node)
@@ -222,6 +266,8 @@ static EvalStatus fill_body(const evl_cntk_loop *loop, body *b)
     b->graph = evl_graph_new(loop->net->graph->arena, loop->net->graph);
     EvalStatus st = b->graph ? add_outside(loop, b) : evl_no_memory(loop->net->ctx);
     if (st == EVAL_OK)
+        st = add_flags(loop, b);
+    if (st == EVAL_OK)
         st = add_delayed(loop, b);
     for (size_t i = 0; i < loop->n && st == EVAL_OK; i++)
         if (!evl_cntk_is_delay(loop->nodes[i]))
@@ -238,7 +284,8 @@ static void forget_inner(const evl_cntk_loop *loop, const body *b)
     for (size_t i = 0; i < loop->n; i++)
         loop->net->inner[loop->nodes[i]->index] = NULL;
     for (size_t i = 0; i < b->n_sequences; i++)
-        loop->net->inner[b->sources[i]->index] = NULL;
+        if (b->sources[i])
+            loop->net->inner[b->sources[i]->index] = NULL;
 }
 
 /* Delays whose operand came out in another shape take that one; whether any did. */
@@ -309,7 +356,7 @@ static bool describe_delays(const evl_cntk_loop *loop, delays *d)
         d->output[n] = (int64_t)loop->net->places[node->inputs[0]->index] - 1;
         d->offset[n] = node->f.step;
         d->state[n] = loop->net->states[node->index];
-        d->initial[n++] = node->f.initial;
+        evl_cntk_initial_number(loop->net, node, &d->initial[n++]);
     }
     return true;
 }

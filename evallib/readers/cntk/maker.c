@@ -30,8 +30,12 @@ int64_t evl_cntk_dim(const evl_value *v, size_t axis)
     return axis < rank ? v->t.shape.dim[(size_t)v->t.shape.rank - 1 - axis] : 1;
 }
 
+/* -1: a dimension is not known. */
 int64_t evl_cntk_sample_size(const evl_value *v)
 {
+    for (int32_t i = v->has_frames; i < v->t.shape.rank; i++)
+        if (v->t.shape.dim[i] < 0)
+            return EVL_UNKNOWN_DIM;
     return (int64_t)evl_shape_count_part(&v->t.shape, v->has_frames, v->t.shape.rank);
 }
 
@@ -65,6 +69,30 @@ evl_value *evl_cntk_call(evl_cntk_maker *k, const char *op, evl_value *const *in
     if (y && evl_type_is_float(y->t.type))
         y->t.type = k->node->real;
     return y;
+}
+
+evl_value *evl_cntk_call_output(evl_cntk_maker *k, const char *op, evl_value *const *in,
+                                size_t n_in, const evl_attribute *attributes, size_t n_attributes,
+                                size_t n_out, size_t output)
+{
+    const evl_op *found = evl_op_find(NULL, op);
+    if (k->b.status == EVAL_OK && !found)
+        evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "it needs the operator %s, not offered", op);
+    if (k->b.status != EVAL_OK)
+        return NULL;
+    evl_node *node = evl_graph_node(k->b.graph, found, NULL, n_in, n_out);
+    evl_value *y = evl_graph_value(k->b.graph, NULL);
+    if (!node || !y || !evl_node_attributes(node, attributes, n_attributes)) {
+        k->b.status = evl_no_memory(k->b.ctx);
+        return NULL;
+    }
+    for (size_t i = 0; i < n_in; i++) {
+        node->inputs[i] = in[i];
+        y->has_frames = y->has_frames || in[i]->has_frames;
+    }
+    evl_node_output(node, output, y);
+    k->b.status = evl_infer_node(k->b.ctx, node);
+    return k->b.status == EVAL_OK ? y : NULL;
 }
 
 evl_value *evl_cntk_call_1(evl_cntk_maker *k, const char *op, evl_value *x)
@@ -221,6 +249,13 @@ evl_value *evl_cntk_reduce_all(evl_cntk_maker *k, const char *op, evl_value *x)
     if (y)
         y->has_frames = false;
     return evl_cntk_reshape(k, y, &one, 1);
+}
+
+evl_value *evl_cntk_sum_frames(evl_cntk_maker *k, evl_value *x)
+{
+    static const int64_t first = 0;
+    evl_attribute a[2] = { evl_attribute_int("keepdims", 1), evl_cntk_ints(k, "axes", &first, 1) };
+    return x && x->has_frames ? evl_cntk_call(k, "ReduceSum", &x, 1, a, 2) : x;
 }
 
 evl_value *evl_cntk_to_real(evl_cntk_maker *k, evl_value *x)

@@ -14,9 +14,10 @@
 typedef struct evl_cntk_maker {
     evl_builder b;
     const evl_cntk_node *node;
-    evl_value *const *in; /* node->n_inputs operands */
-    bool is_old_variance; /* the file holds 1 / deviation in place of variances */
-    int64_t state;        /* of a delay: its number among the states; -1: not carried */
+    evl_value *const *in;  /* node->n_inputs operands */
+    const bool *is_single; /* by operand: one frame for the whole sequence */
+    const evl_cntk_model *model;
+    int64_t state; /* of a delay: its number among the states; -1: not carried */
 } evl_cntk_maker;
 
 /* Makes the node's value, or gives an operand; the caller gives it the node's name. */
@@ -60,6 +61,10 @@ evl_attribute evl_cntk_ints(evl_cntk_maker *, const char *name, const int64_t *,
 evl_value *evl_cntk_call(evl_cntk_maker *, const char *op, evl_value *const *in, size_t n_in,
                          const evl_attribute *, size_t n_attributes);
 evl_value *evl_cntk_call_1(evl_cntk_maker *, const char *op, evl_value *x);
+/* One of several outputs; the others are not wanted. */
+evl_value *evl_cntk_call_output(evl_cntk_maker *, const char *op, evl_value *const *in, size_t n_in,
+                                const evl_attribute *, size_t n_attributes, size_t n_out,
+                                size_t output);
 evl_value *evl_cntk_call_number(evl_cntk_maker *, const char *op, evl_value *x, double);
 
 /* Operands are brought to one rank, then broadcast as CNTK does. */
@@ -77,12 +82,18 @@ evl_value *evl_cntk_with_frames(evl_cntk_maker *, evl_value *x, evl_value *like)
 /* Axis i of the result is axis axes[i] of x. */
 evl_value *evl_cntk_permute(evl_cntk_maker *, evl_value *x, const size_t *axes, size_t n);
 
+/* As int64; all elements of it, of rank 1 and without frames; how many frames there are. */
+evl_value *evl_cntk_to_index(evl_cntk_maker *, evl_value *x);
+evl_value *evl_cntk_flat_index(evl_cntk_maker *, evl_value *x);
+evl_value *evl_cntk_frame_count(evl_cntk_maker *, evl_value *x);
+
 /* Reduced over n axes of the sample, which become 1. */
 evl_value *evl_cntk_reduce(evl_cntk_maker *, const char *op, evl_value *x, const size_t *axes,
                            size_t n);
 evl_value *evl_cntk_reduce_sample(evl_cntk_maker *, const char *op, evl_value *x); /* to [1] */
 evl_value *evl_cntk_reduce_all(evl_cntk_maker *, const char *op, evl_value *x);    /* frames too */
-evl_value *evl_cntk_to_real(evl_cntk_maker *, evl_value *x); /* false and true to 0 and 1 */
+evl_value *evl_cntk_sum_frames(evl_cntk_maker *, evl_value *x); /* to a single one */
+evl_value *evl_cntk_to_real(evl_cntk_maker *, evl_value *x);    /* false and true to 0 and 1 */
 
 /* For operators that want a batch: one frame for a value that has none, and back. */
 evl_value *evl_cntk_batched(evl_cntk_maker *, evl_value *x);
@@ -105,10 +116,13 @@ evl_cntk_build_op evl_cntk_convolution;                           /* convolution
 evl_cntk_build_op evl_cntk_pooling, evl_cntk_old_pooling;         /* pooling.c */
 evl_cntk_build_op evl_cntk_slice, evl_cntk_row_stack, evl_cntk_reshape_op, evl_cntk_legacy_reshape,
     evl_cntk_transpose, evl_cntk_row_repeat, evl_cntk_diagonal; /* layout.c */
-evl_cntk_build_op evl_cntk_reduce_elements, evl_cntk_sum_elements, evl_cntk_sum_columns,
-    evl_cntk_l1, evl_cntk_l2, evl_cntk_cos_distance; /* reduce.c */
+evl_cntk_build_op evl_cntk_where, evl_cntk_packed_index, evl_cntk_gather_packed,
+    evl_cntk_scatter_packed;          /* sequence.c */
+evl_cntk_build_op evl_cntk_rnn_stack; /* rnn.c */
+evl_cntk_build_op evl_cntk_reduce_elements, evl_cntk_reduce_frames, evl_cntk_sum_elements,
+    evl_cntk_sum_columns, evl_cntk_l1, evl_cntk_l2, evl_cntk_cos_distance; /* reduce.c */
 evl_cntk_build_op evl_cntk_cross_entropy_with_softmax, evl_cntk_cross_entropy,
     evl_cntk_square_error, evl_cntk_logistic, evl_cntk_classification_error; /* criterion.c */
 evl_cntk_build_op evl_cntk_input, evl_cntk_parameter, evl_cntk_computed;     /* source.c */
-evl_cntk_build_op evl_cntk_delay;                                            /* loop.c */
+evl_cntk_build_op evl_cntk_delay;                                            /* delay.c */
 #endif

@@ -28,21 +28,34 @@ typedef struct evl_cntk_fields {
     evl_cntk_matrix matrix;
     evl_cntk_list kernel, map_count, stride, dilation, output_shape;
     evl_cntk_list sharing, auto_pad, lower_pad, upper_pad;
-    evl_cntk_list axes, begins, ends, steps, permutation;
+    evl_cntk_list axes, begins, ends, steps, permutation, heads, feet;
     const char *word; /* which reduction, which cell */
     int64_t rows, cols, output_rank, axis, first_axis, end_axis, repeats, step;
     int64_t layout, pool, averages_pads, rounds_up, is_transposed, is_spatial, keeps_axes;
-    double epsilon, initial;
+    int64_t size, layers, groups, mode, inferred_rank;
+    int64_t is_bidirectional, is_single, is_static, output; /* of several */
+    double epsilon, initial, number;
 } evl_cntk_fields;
 
 enum { EVL_CNTK_HWC = 0, EVL_CNTK_CHW = 1 }; /* layout */
 enum { EVL_CNTK_MAX_POOL = 1, EVL_CNTK_AVERAGE_POOL = 2 };
+
+/* How many frames the values have: those of a sequence, or a single one for all of it. */
+typedef enum evl_cntk_frames {
+    EVL_CNTK_AS_OPERANDS,
+    EVL_CNTK_AS_FIRST,
+    EVL_CNTK_AS_SECOND,
+    EVL_CNTK_AS_TOLD, /* fields.is_single */
+    EVL_CNTK_SINGLE,
+    EVL_CNTK_SEQUENCE
+} evl_cntk_frames;
 
 typedef struct evl_cntk_node {
     const char *name;
     const evl_cntk_op *op;
     size_t index, where; /* in model->nodes; byte offset in the file */
     EvalType real;
+    uint8_t frames;    /* evl_cntk_frames */
     bool has_relation; /* its inputs were listed */
     size_t n_inputs;
     struct evl_cntk_node **inputs;
@@ -74,6 +87,8 @@ typedef struct evl_cntk_model {
     const char *format;
     uint64_t version;
     bool has_old_variances; /* 1 / deviation in place of variances */
+    bool starts_anew;       /* each call is a new sequence: no delay is carried over */
+    bool has_free_dims;     /* a sample's size may be open, and its rank 0 */
     size_t n_nodes;
     evl_cntk_node *nodes; /* in the file's order */
     evl_cntk_group groups[EVL_CNTK_GROUPS];

@@ -5,7 +5,7 @@
 ** loads, and adds the epsilon once more. */
 static evl_value *variance(evl_cntk_maker *k, evl_value *stored)
 {
-    if (!k->is_old_variance)
+    if (!k->model->has_old_variances)
         return stored;
     evl_value *squared = evl_cntk_call_2(k, "Mul", stored, stored);
     return evl_cntk_call_number(k, "Add", evl_cntk_call_1(k, "Reciprocal", squared),

@@ -102,6 +102,24 @@ evl_value *evl_cntk_reduce_elements(evl_cntk_maker *k)
     return evl_cntk_reduce_sample(k, r->operator, x);
 }
 
+/* Over the frames, which are the batch: what is left has none. */
+evl_value *evl_cntk_reduce_frames(evl_cntk_maker *k)
+{
+    const int64_t first = 0;
+    const reduction *r = find_reduction(k->node->f.word);
+    evl_value *x = r && r->of_truth ? truth(k, k->in[0]) : k->in[0];
+    if (!r || r->to_index)
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "the reduction '%s' over frames",
+                             k->node->f.word);
+    evl_attribute a[2] = { evl_attribute_int("keepdims", 0), evl_cntk_ints(k, "axes", &first, 1) };
+    if (!x || !x->has_frames)
+        return x;
+    evl_value *y = evl_cntk_call(k, r->operator, & x, 1, a, 2);
+    if (y)
+        y->has_frames = false;
+    return y;
+}
+
 evl_value *evl_cntk_sum_elements(evl_cntk_maker *k)
 {
     return evl_cntk_reduce_all(k, "ReduceSum", k->in[0]);

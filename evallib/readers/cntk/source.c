@@ -3,16 +3,19 @@
 #include <string.h>
 
 /* CNTK's dimensions the other way round, after `frames` axes that are left alone; false
-** when one is impossible. A shape of no dimension is one element. */
-static bool shape_of(const evl_cntk_list *dims, size_t frames, evl_shape *shape)
+** when one is impossible. A shape of no dimension is one element: in v1, where nothing has
+** rank 0, a dimension of 1. */
+static bool shape_of(const evl_cntk_maker *k, const evl_cntk_list *dims, size_t frames,
+                     evl_shape *shape)
 {
+    bool may_be_open = k->model->has_free_dims;
     shape->rank = (int32_t)(dims->n + frames);
     for (size_t i = 0; i < dims->n; i++) {
         shape->dim[frames + dims->n - 1 - i] = dims->at[i];
-        if (dims->at[i] < 1)
+        if (dims->at[i] < 1 && !(may_be_open && dims->at[i] == EVL_UNKNOWN_DIM))
             return false;
     }
-    if (dims->n == 0) {
+    if (dims->n == 0 && !may_be_open) {
         shape->rank = (int32_t)frames + 1;
         shape->dim[frames] = 1;
     }
@@ -31,14 +34,16 @@ static evl_value *checked(evl_cntk_maker *k, evl_value *v)
 evl_value *evl_cntk_input(evl_cntk_maker *k)
 {
     evl_shape shape = { .rank = 0 };
-    if (!shape_of(&k->node->f.shape, 1, &shape))
+    bool has_frames = !k->node->f.is_static;
+    if (!shape_of(k, &k->node->f.shape, has_frames, &shape))
         return evl_cntk_fail(k, EVAL_ERR_FORMAT, "an input with a dimension of 0");
-    shape.dim[0] = EVL_UNKNOWN_DIM;
+    if (has_frames)
+        shape.dim[0] = EVL_UNKNOWN_DIM;
     evl_value *v = evl_graph_value(k->b.graph, k->node->name);
     if (v) {
         v->t.type = k->node->real;
         v->t.shape = shape;
-        v->has_frames = true;
+        v->has_frames = has_frames;
     }
     return checked(k, v);
 }
@@ -63,7 +68,7 @@ static evl_value *constant(evl_cntk_maker *k, const evl_shape *shape)
 evl_value *evl_cntk_parameter(evl_cntk_maker *k)
 {
     evl_shape shape = { .rank = 0 };
-    if (!shape_of(&k->node->f.shape, 0, &shape))
+    if (!shape_of(k, &k->node->f.shape, 0, &shape))
         return evl_cntk_fail(k, EVAL_ERR_FORMAT, "a parameter with a dimension of 0");
     return constant(k, &shape);
 }
@@ -74,7 +79,7 @@ evl_value *evl_cntk_computed(evl_cntk_maker *k)
     int64_t size = (int64_t)(k->node->f.matrix.rows * k->node->f.matrix.cols);
     evl_cntk_list flat = { 1, &size };
     evl_shape shape = { .rank = 0 };
-    if (!shape_of(&flat, 0, &shape))
+    if (!shape_of(k, &flat, 0, &shape))
         return evl_cntk_fail(k, EVAL_ERR_FORMAT, "it holds no value");
     const evl_value *of = k->node->n_inputs > 0 ? k->in[0] : NULL;
     if (of && evl_cntk_sample_size(of) == size && evl_cntk_rank(of) > 0) {

@@ -259,9 +259,11 @@ void evl_cntk1_read_payload(evl_cntk1_cursor *c, evl_cntk_node *node)
     const layout *l = &layouts[node->op->payload];
     node->f = (evl_cntk_fields){ .word = "",
                                  .output_rank = 1,
+                                 .inferred_rank = -1,
                                  .axis = 1,
                                  .step = 1,
                                  .layout = EVL_CNTK_CHW,
+                                 .groups = 1,
                                  .initial = 0.1,
                                  .epsilon = 1e-5 };
     if (has_window(node->op->payload))
