@@ -39,7 +39,7 @@ static EvalStatus cycle_without_delay(evl_context *ctx, const evl_cntk_network *
                                       const size_t *members, const evl_cntk_components *order,
                                       size_t component)
 {
-    evl_fail(ctx, EVAL_ERR_FORMAT, "CNTK v1: a cycle without a delay, through:");
+    evl_fail(ctx, EVAL_ERR_FORMAT, "a cycle without a delay, through:");
     for (size_t i = order->start[component]; i < order->start[component + 1]; i++)
         evl_fail_more(ctx, "\n%s", net->model->nodes[members[order->nodes[i]]].name);
     return EVAL_ERR_FORMAT;

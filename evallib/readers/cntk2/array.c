@@ -31,9 +31,7 @@ enum { FLOAT = 1, DOUBLE = 2, HALF = 4, INT_8 = 5, INT_16 = 6 };
 
 static void broken(evl_cntk2_cursor *c, evl_bytes message, const char *what)
 {
-    if (c->status == EVAL_OK)
-        c->status = evl_fail(c->ctx, EVAL_ERR_FORMAT, "CNTK v2: the array at byte %zu %s",
-                             message.at, what);
+    evl_cntk2_fail(c, EVAL_ERR_FORMAT, "CNTK v2: the array at byte %zu %s", message.at, what);
 }
 
 static void read(evl_cntk2_cursor *c, const evl_pb_schema *schema, evl_bytes message, void *record)
@@ -54,21 +52,13 @@ static size_t count(evl_cntk2_cursor *c, evl_bytes message, const evl_cntk_list 
     return n;
 }
 
-static void *room(evl_cntk2_cursor *c, size_t n, size_t each)
-{
-    void *at = c->status == EVAL_OK ? evl_arena_take_many(c->arena, n, each) : NULL;
-    if (!at)
-        evl_cntk2_stop(c, evl_no_memory(c->ctx));
-    return at;
-}
-
 /* Little-endian values in one run and on such a machine are where they are. */
 static const void *placed(evl_cntk2_cursor *c, evl_pb_many many, size_t each)
 {
     const void *run = evl_is_little_endian() ? evl_pb_run(many) : NULL;
     if (run || c->status != EVAL_OK)
         return run;
-    uint8_t *copy = room(c, many.n, each);
+    uint8_t *copy = evl_cntk2_take(c, many.n, each);
     if (!copy)
         return NULL;
     evl_pb_gather(many, copy);
@@ -113,8 +103,8 @@ static const void *integers(evl_cntk2_cursor *c, evl_bytes message, const view *
     size_t found = is_bytes ? evl_pb_size(bytes) : many.n;
     if (c->status == EVAL_OK && found != n)
         broken(c, message, "has another number of values than its shape says");
-    float *to = room(c, n, sizeof *to);
-    int64_t *from = is_bytes ? NULL : room(c, n, sizeof *from);
+    float *to = evl_cntk2_take(c, n, sizeof *to);
+    int64_t *from = is_bytes ? NULL : evl_cntk2_take(c, n, sizeof *from);
     if (!to || c->status != EVAL_OK)
         return NULL;
     if (from)

@@ -110,9 +110,9 @@ static evl_cntk_list numbers_of(evl_cntk2_cursor *c, const evl_cntk2_value *vect
     evl_pb_many items = evl_cntk2_vector_of(c, vector);
     evl_cntk2_value v;
     if (items.n > EVL_CNTK_MAX_RANK) {
-        evl_cntk2_stop(c, evl_fail(c->ctx, EVAL_ERR_FORMAT,
-                                   "CNTK v2: a list of %zu at byte %zu, at most %d are possible",
-                                   items.n, vector->where, (int)EVL_CNTK_MAX_RANK));
+        evl_cntk2_fail(c, EVAL_ERR_FORMAT,
+                       "CNTK v2: a list of %zu at byte %zu, at most %d are possible", items.n,
+                       vector->where, (int)EVL_CNTK_MAX_RANK);
         return (evl_cntk_list){ 0, NULL };
     }
     evl_cntk_list list = evl_cntk2_list_of(c, items.n);

@@ -47,8 +47,8 @@ static evl_bytes open_file(evl_cntk2_cursor *c, const evl_source *source)
     if (evl_bytes_u32(&file, &n))
         message = file;
     if (!evl_bytes_skip(&file, n) || n == 0)
-        evl_cntk2_stop(c, evl_fail(c->ctx, EVAL_ERR_FORMAT,
-                                   "CNTK v2: the dictionary is cut short, at byte %zu", file.at));
+        evl_cntk2_fail(c, EVAL_ERR_FORMAT, "CNTK v2: the dictionary is cut short, at byte %zu",
+                       file.at);
     message.size = file.at;
     c->arrays = file;
     return message;

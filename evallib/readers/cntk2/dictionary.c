@@ -1,6 +1,8 @@
 /* dictionary.c - keys and values: CNTK.proto of CNTK 2.7. */
 #include "readers/cntk2/dictionary.h"
 #include "base/text.h"
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 static const evl_pb_rule dictionary_rules[] = {
@@ -55,10 +57,24 @@ static const evl_pb_schema vector_schema = { "CNTK v2 Vector", list_rules, 1 };
 static const evl_pb_schema shape_schema = { "CNTK v2 NDShape", shape_rules, 1 };
 static const evl_pb_schema axis_schema = { "CNTK v2 Axis", axis_rules, 3 };
 
-void evl_cntk2_stop(evl_cntk2_cursor *c, EvalStatus st)
+void evl_cntk2_fail(evl_cntk2_cursor *c, EvalStatus st, const char *format, ...)
 {
-    if (c->status == EVAL_OK)
-        c->status = st;
+    char text[512];
+    va_list values;
+    if (c->status != EVAL_OK)
+        return;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    c->status = evl_fail(c->ctx, st, "%s", text);
+}
+
+void *evl_cntk2_take(evl_cntk2_cursor *c, size_t n, size_t each)
+{
+    void *at = c->status == EVAL_OK ? evl_arena_take_many(c->arena, n + 1, each) : NULL;
+    if (!at && c->status == EVAL_OK)
+        c->status = evl_no_memory(c->ctx);
+    return at;
 }
 
 static void read(evl_cntk2_cursor *c, const evl_pb_schema *schema, evl_bytes message, void *record)
@@ -165,14 +181,13 @@ const char *evl_cntk2_text_of(evl_cntk2_cursor *c, evl_bytes bytes)
     const char *text = evl_pb_text(bytes);
     size_t n = evl_pb_size(bytes);
     if (n > c->ctx->limits->max_text || !evl_utf8_valid(text, n) || memchr(text, '\0', n)) {
-        evl_cntk2_stop(c,
-                       evl_fail(c->ctx, EVAL_ERR_FORMAT,
-                                "CNTK v2: the text at byte %zu is too long or no UTF-8", bytes.at));
+        evl_cntk2_fail(c, EVAL_ERR_FORMAT, "CNTK v2: the text at byte %zu is too long or no UTF-8",
+                       bytes.at);
         return "";
     }
-    char *copy = evl_arena_text(c->arena, text, n);
-    if (!copy)
-        evl_cntk2_stop(c, evl_no_memory(c->ctx));
+    char *copy = evl_cntk2_take(c, n, 1); /* and a 0 */
+    if (copy)
+        memcpy(copy, text, n);
     return copy ? copy : "";
 }
 
@@ -181,11 +196,8 @@ evl_cntk_list evl_cntk2_list_of(evl_cntk2_cursor *c, size_t n)
     evl_cntk_list list = { 0, NULL };
     if (c->status != EVAL_OK || n == 0)
         return list;
-    list.at = evl_arena_take_many(c->arena, n, sizeof *list.at);
-    if (list.at)
-        list.n = n;
-    else
-        evl_cntk2_stop(c, evl_no_memory(c->ctx));
+    list.at = evl_cntk2_take(c, n, sizeof *list.at);
+    list.n = list.at ? n : 0;
     return list;
 }
 
@@ -194,9 +206,9 @@ evl_cntk_list evl_cntk2_shape_of(evl_cntk2_cursor *c, evl_bytes message)
     evl_pb_many dims = { .n = 0 };
     read(c, &shape_schema, message, &dims);
     if (c->status == EVAL_OK && dims.n > EVL_CNTK_MAX_RANK)
-        evl_cntk2_stop(c, evl_fail(c->ctx, EVAL_ERR_FORMAT,
-                                   "CNTK v2: %zu dimensions at byte %zu, at most %d are possible",
-                                   dims.n, message.at, (int)EVL_CNTK_MAX_RANK));
+        evl_cntk2_fail(c, EVAL_ERR_FORMAT,
+                       "CNTK v2: %zu dimensions at byte %zu, at most %d are possible", dims.n,
+                       message.at, (int)EVL_CNTK_MAX_RANK);
     evl_cntk_list list = evl_cntk2_list_of(c, dims.n);
     if (list.n > 0)
         evl_pb_ints(dims, sizeof *list.at, list.at);

@@ -60,7 +60,10 @@ typedef struct evl_cntk2_array {
 } evl_cntk2_array;
 
 /* Sets the failure, unless there is one. */
-void evl_cntk2_stop(evl_cntk2_cursor *, EvalStatus);
+EVL_PRINTF(3, 4)
+void evl_cntk2_fail(evl_cntk2_cursor *, EvalStatus, const char *format, ...);
+/* n + 1 zeroed items in the arena; NULL after a failure. */
+void *evl_cntk2_take(evl_cntk2_cursor *, size_t n, size_t each);
 
 evl_cntk2_dictionary evl_cntk2_dictionary_of(evl_cntk2_cursor *, evl_bytes message);
 /* The next entry; false: no more, or a failure. */

@@ -16,14 +16,6 @@ typedef struct maker {
 
 enum { MOST_NAMED = 16 }; /* outputs of one function that get names through it */
 
-static void *take(evl_cntk2_cursor *c, size_t n, size_t each)
-{
-    void *at = c->status == EVAL_OK ? evl_arena_take_many(c->arena, n + 1, each) : NULL;
-    if (!at)
-        evl_cntk2_stop(c, evl_no_memory(c->ctx));
-    return at;
-}
-
 /* --- what is read ------------------------------------------------------------------------------
  */
 
@@ -38,7 +30,7 @@ static void resolve_inputs(maker *m)
     size_t n = 0;
     for (size_t i = 0; i < m->net->n_functions; i++)
         n += m->net->functions[i].n_inputs;
-    m->sources = take(m->c, n, sizeof *m->sources);
+    m->sources = evl_cntk2_take(m->c, n, sizeof *m->sources);
     for (size_t i = 0; i < m->net->n_functions && m->c->status == EVAL_OK; i++) {
         const evl_cntk2_function *f = &m->net->functions[i];
         for (size_t j = 0; j < f->n_inputs && !is_dissolved(f); j++)
@@ -50,12 +42,11 @@ static void resolve_inputs(maker *m)
 static void resolve_outputs(maker *m)
 {
     m->n_outputs = evl_cntk2_output_count(m->net, m->net->root);
-    m->outputs = take(m->c, m->n_outputs, sizeof *m->outputs);
+    m->outputs = evl_cntk2_take(m->c, m->n_outputs, sizeof *m->outputs);
     for (size_t i = 0; i < m->n_outputs && m->c->status == EVAL_OK; i++)
         evl_cntk2_resolve_output(m->net, m->net->root, i, &m->outputs[i]);
     if (m->n_outputs == 0 && m->c->status == EVAL_OK)
-        evl_cntk2_stop(m->c, evl_fail(m->c->ctx, EVAL_ERR_FORMAT,
-                                      "CNTK v2: the root '%s' has no output", m->net->root));
+        evl_cntk2_fail(m->c, EVAL_ERR_FORMAT, "CNTK v2: the root '%s' has no output", m->net->root);
 }
 
 static void give_nodes(maker *m)
@@ -64,10 +55,10 @@ static void give_nodes(maker *m)
     size_t n = m->net->n_variables;
     for (size_t i = 0; i < m->net->n_functions; i++)
         n += is_dissolved(&m->net->functions[i]) ? 0 : m->net->functions[i].n_outputs;
-    model->nodes = take(m->c, n, sizeof *model->nodes);
+    model->nodes = evl_cntk2_take(m->c, n, sizeof *model->nodes);
     if (m->c->status != EVAL_OK)
         return;
-    bool *is_read = take(m->c, m->net->n_variables, sizeof *is_read);
+    bool *is_read = evl_cntk2_take(m->c, m->net->n_variables, sizeof *is_read);
     for (size_t i = 0; i < m->n_sources && is_read; i++)
         if (m->sources[i].variable)
             is_read[m->sources[i].variable - m->net->variables] = true;
@@ -127,9 +118,9 @@ static void fill_parameter(maker *m, const evl_cntk2_variable *x, evl_cntk_node 
     evl_cntk2_value v;
     node->op = &evl_cntk2_parameter.op;
     if (!evl_cntk2_find(m->c, &x->record, "value", EVL_CNTK2_ARRAY, &v)) {
-        evl_cntk2_stop(m->c, evl_fail(m->c->ctx, EVAL_ERR_FORMAT,
-                                      "CNTK v2: the parameter '%s' at byte %zu has no value",
-                                      x->uid, x->record.where));
+        evl_cntk2_fail(m->c, EVAL_ERR_FORMAT,
+                       "CNTK v2: the parameter '%s' at byte %zu has no value", x->uid,
+                       x->record.where);
         return;
     }
     evl_cntk2_array a = evl_cntk2_array_of(m->c, v.array);
@@ -199,13 +190,13 @@ static void fill_function(maker *m, const evl_cntk2_function *f, const evl_cntk2
 {
     const evl_cntk2_op *op =
         f->number == -1 ? &evl_cntk2_user_function : evl_cntk2_op_find(f->number);
-    evl_cntk_node **in = take(m->c, f->n_inputs, sizeof *in);
+    evl_cntk_node **in = evl_cntk2_take(m->c, f->n_inputs, sizeof *in);
     evl_cntk_fields fields = defaults();
     if (!op) {
-        evl_cntk2_stop(m->c, evl_fail(m->c->ctx, EVAL_ERR_UNSUPPORTED,
-                                      "the function '%s' at byte %zu has the operator %lld, "
-                                      "which is not known",
-                                      f->uid, f->record.where, (long long)f->number));
+        evl_cntk2_fail(m->c, EVAL_ERR_UNSUPPORTED,
+                       "the function '%s' at byte %zu has the operator %lld, "
+                       "which is not known",
+                       f->uid, f->record.where, (long long)f->number);
         return;
     }
     evl_cntk2_read_attributes(m->c, &f->record, &fields);
@@ -266,8 +257,9 @@ static size_t uses_of(const maker *m, const char *name)
 
 static void count_use(maker *m, const char *name)
 {
-    if (*name && !evl_map_set(m->uses, name, strlen(name), uses_of(m, name) + 1))
-        evl_cntk2_stop(m->c, evl_no_memory(m->c->ctx));
+    if (*name && m->c->status == EVAL_OK &&
+        !evl_map_set(m->uses, name, strlen(name), uses_of(m, name) + 1))
+        m->c->status = evl_no_memory(m->c->ctx);
 }
 
 static void add_alias(maker *m, const char *text, const evl_cntk_node *node)
@@ -285,7 +277,7 @@ static const char *output_name(maker *m, const char *uid, size_t output)
     do
         digits[--at] = (char)('0' + output % 10);
     while ((output /= 10) > 0);
-    char *text = take(m->c, n + sizeof word + sizeof digits, 1);
+    char *text = evl_cntk2_take(m->c, n + sizeof word + sizeof digits, 1);
     if (!text)
         return "";
     memcpy(text, uid, n);
@@ -366,7 +358,7 @@ static void name_all(maker *m)
 static void find_outputs(maker *m)
 {
     evl_cntk_group *group = &m->model->groups[EVL_CNTK_OUTPUTS];
-    group->nodes = take(m->c, m->n_outputs, sizeof *group->nodes);
+    group->nodes = evl_cntk2_take(m->c, m->n_outputs, sizeof *group->nodes);
     for (size_t i = 0; i < m->n_outputs && group->nodes; i++)
         group->nodes[group->n++] = node_of(&m->outputs[i]);
 }
@@ -385,14 +377,14 @@ void evl_cntk2_make_model(evl_cntk2_network *net, evl_cntk_model *model)
 {
     maker m = { .net = net, .c = &net->c, .model = model, .uses = evl_map_new(net->c.arena) };
     if (!m.uses)
-        evl_cntk2_stop(m.c, evl_no_memory(m.c->ctx));
+        m.c->status = evl_no_memory(m.c->ctx);
     resolve_inputs(&m);
     resolve_outputs(&m);
     give_nodes(&m);
     if (m.c->status != EVAL_OK)
         return;
     fill(&m);
-    model->aliases = take(m.c, most_aliases(&m), sizeof *model->aliases);
+    model->aliases = evl_cntk2_take(m.c, most_aliases(&m), sizeof *model->aliases);
     if (m.c->status != EVAL_OK)
         return;
     find_outputs(&m);

@@ -10,26 +10,17 @@
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static void *take(evl_cntk2_cursor *c, size_t n, size_t each)
-{
-    void *at = c->status == EVAL_OK ? evl_arena_take_many(c->arena, n + 1, each) : NULL;
-    if (!at)
-        evl_cntk2_stop(c, evl_no_memory(c->ctx));
-    return at;
-}
-
 static void set(evl_cntk2_cursor *c, evl_map *map, const char *name, size_t value)
 {
-    if (!evl_map_set(map, name, strlen(name), value))
-        evl_cntk2_stop(c, evl_no_memory(c->ctx));
+    if (c->status == EVAL_OK && !evl_map_set(map, name, strlen(name), value))
+        c->status = evl_no_memory(c->ctx);
 }
 
 static const char *uid_of(evl_cntk2_cursor *c, const evl_cntk2_dictionary *record)
 {
     const char *uid = evl_cntk2_text(c, record, "uid");
     if (c->status == EVAL_OK && *uid == '\0')
-        evl_cntk2_stop(
-            c, evl_fail(c->ctx, EVAL_ERR_FORMAT, "CNTK v2: no uid at byte %zu", record->where));
+        evl_cntk2_fail(c, EVAL_ERR_FORMAT, "CNTK v2: no uid at byte %zu", record->where);
     return uid;
 }
 
@@ -38,7 +29,7 @@ static void read_variables(evl_cntk2_network *net, const evl_cntk2_dictionary *c
     evl_cntk2_cursor *c = &net->c;
     evl_pb_many items = evl_cntk2_vector(c, composite, "inputs");
     evl_cntk2_value v;
-    net->variables = take(c, items.n, sizeof *net->variables);
+    net->variables = evl_cntk2_take(c, items.n, sizeof *net->variables);
     for (; evl_cntk2_item(c, &items, &v); net->n_variables++) {
         evl_cntk2_variable *x = &net->variables[net->n_variables];
         x->record = evl_cntk2_dictionary_of(c, v.dictionary);
@@ -53,7 +44,7 @@ static void read_inputs(evl_cntk2_network *net, evl_cntk2_function *f)
 {
     evl_pb_many items = evl_cntk2_vector(&net->c, &f->record, "inputs");
     evl_cntk2_value v;
-    f->inputs = take(&net->c, items.n, sizeof *f->inputs);
+    f->inputs = evl_cntk2_take(&net->c, items.n, sizeof *f->inputs);
     while (evl_cntk2_item(&net->c, &items, &v))
         f->inputs[f->n_inputs++] = evl_cntk2_text_of(&net->c, v.text);
 }
@@ -62,10 +53,10 @@ static void bind(evl_cntk2_network *net, const char *placeholder, const char *to
 {
     const char **all = evl_arena_grow(net->c.arena, net->bindings, net->n_bindings,
                                       &net->binding_capacity, sizeof *all);
-    if (!all) {
-        evl_cntk2_stop(&net->c, evl_no_memory(net->c.ctx));
+    if (!all && net->c.status == EVAL_OK)
+        net->c.status = evl_no_memory(net->c.ctx);
+    if (!all)
         return;
-    }
     net->bindings = all;
     net->bindings[net->n_bindings] = to;
     set(&net->c, net->binding_of, placeholder, net->n_bindings++);
@@ -82,8 +73,7 @@ static void read_block(evl_cntk2_network *net, evl_cntk2_function *f)
     while (evl_cntk2_item(c, &keys, &v) && evl_cntk2_item(c, &values, &to))
         bind(net, evl_cntk2_text_of(c, v.text), evl_cntk2_text_of(c, to.text));
     if (!evl_cntk2_find(c, &f->record, "block_function_composite", EVL_CNTK2_DICTIONARY, &v)) {
-        evl_cntk2_stop(
-            c, evl_fail(c->ctx, EVAL_ERR_FORMAT, "CNTK v2: the Block '%s' is empty", f->uid));
+        evl_cntk2_fail(c, EVAL_ERR_FORMAT, "CNTK v2: the Block '%s' is empty", f->uid);
         return;
     }
     evl_cntk2_dictionary inner = evl_cntk2_dictionary_of(c, v.dictionary);
@@ -115,11 +105,11 @@ static void read_functions(evl_cntk2_network *net, const evl_cntk2_dictionary *c
     evl_pb_many items = evl_cntk2_vector(c, composite, "primitive_functions");
     evl_cntk2_value v;
     if (items.n > c->ctx->limits->max_nodes) {
-        evl_cntk2_stop(c, evl_fail(c->ctx, EVAL_ERR_LIMIT, "%zu functions, the limit is %zu",
-                                   items.n, c->ctx->limits->max_nodes));
+        evl_cntk2_fail(c, EVAL_ERR_LIMIT, "%zu functions, the limit is %zu", items.n,
+                       c->ctx->limits->max_nodes);
         return;
     }
-    net->functions = take(c, items.n, sizeof *net->functions);
+    net->functions = evl_cntk2_take(c, items.n, sizeof *net->functions);
     for (; evl_cntk2_item(c, &items, &v); net->n_functions++) {
         evl_cntk2_function *f = &net->functions[net->n_functions];
         read_function(net, f, v.dictionary);
@@ -133,10 +123,10 @@ void evl_cntk2_read_network(evl_cntk2_network *net, const evl_cntk2_dictionary *
     net->variable_of = evl_map_new(c->arena);
     net->function_of = evl_map_new(c->arena);
     net->binding_of = evl_map_new(c->arena);
-    if (!net->variable_of || !net->function_of || !net->binding_of) {
-        evl_cntk2_stop(c, evl_no_memory(c->ctx));
+    if (c->status == EVAL_OK && (!net->variable_of || !net->function_of || !net->binding_of))
+        c->status = evl_no_memory(c->ctx);
+    if (c->status != EVAL_OK)
         return;
-    }
     net->root = evl_cntk2_text(c, composite, "root");
     net->name = evl_cntk2_text(c, composite, "name");
     net->uid = evl_cntk2_text(c, composite, "uid");
@@ -149,7 +139,7 @@ void evl_cntk2_read_network(evl_cntk2_network *net, const evl_cntk2_dictionary *
 
 static bool fail_unknown(evl_cntk2_network *net, const char *uid, const char *why)
 {
-    evl_cntk2_stop(&net->c, evl_fail(net->c.ctx, EVAL_ERR_FORMAT, "CNTK v2: '%s' %s", uid, why));
+    evl_cntk2_fail(&net->c, EVAL_ERR_FORMAT, "CNTK v2: '%s' %s", uid, why);
     return false;
 }
 
@@ -202,8 +192,11 @@ static bool dissolve(evl_cntk2_network *net, evl_cntk2_source *s, const char **u
 static bool look_up(evl_cntk2_network *net, const char *uid, evl_cntk2_source *s)
 {
     size_t index, steps = 0;
-    while (evl_map_get(net->binding_of, uid, strlen(uid), &index) && steps++ < net->n_bindings)
+    while (evl_map_get(net->binding_of, uid, strlen(uid), &index)) {
+        if (steps++ == net->n_bindings)
+            return fail_unknown(net, uid, "is bound to itself");
         uid = net->bindings[index];
+    }
     s->function = split(net, uid, &s->output);
     s->variable = NULL;
     if (s->function)
