@@ -61,7 +61,7 @@ static void microsoft_has_the_positions_first(void **state)
     op_case one = case_of(true, SIZE, false);
     evl_tensor ids = one.in[3];
     (void)state;
-    one.domain = "com.microsoft";
+    one.op = "com.microsoft.RotaryEmbedding";
     one.in[3] = one.in[2];
     one.in[2] = one.in[1];
     one.in[1] = ids;
