@@ -175,7 +175,7 @@ EvalStatus evl_evaluator_init(evl_context *ctx, evl_evaluator *e, const char *co
 
 /* The description over the text of Init. */
 static EvalStatus read_settings(evl_context *ctx, evl_arena *arena, const evl_evaluator *e,
-                                const char *description, evl_settings *settings)
+                                const char *description, bool is_given, evl_settings *settings)
 {
     evl_config *init = NULL, *config;
     EvalStatus st = e->init ? evl_config_parse(ctx, arena, e->init, NULL, &init) : EVAL_OK;
@@ -183,9 +183,12 @@ static EvalStatus read_settings(evl_context *ctx, evl_arena *arena, const evl_ev
         st = evl_config_parse(ctx, arena, description, init, &config);
     if (st == EVAL_OK)
         st = evl_settings_read(ctx, config, settings);
-    if (st == EVAL_OK && !settings->model_path)
+    if (st == EVAL_OK && !is_given && !settings->model_path)
         st = evl_fail(ctx, EVAL_ERR_ARGUMENT,
                       "required parameter missing: modelPath=\"...\" names the model's file");
+    if (st == EVAL_OK && is_given && settings->model_path)
+        st = evl_fail(ctx, EVAL_ERR_ARGUMENT, "modelPath=%s, but the model is given: leave it out",
+                      settings->model_path);
     return st;
 }
 
@@ -207,16 +210,18 @@ static EvalStatus replace_network(evl_context *ctx, evl_evaluator *e, evl_model 
 }
 
 static EvalStatus create(evl_context *ctx, evl_arena *arena, evl_evaluator *e,
-                         const char *description)
+                         const char *description, const evl_source *given)
 {
     evl_settings settings;
     evl_model *model;
-    EvalStatus st = read_settings(ctx, arena, e, description, &settings);
+    EvalStatus st = read_settings(ctx, arena, e, description, given, &settings);
     if (st != EVAL_OK)
         return st;
+    evl_source source = given ? *given : (evl_source){ .path = settings.model_path };
+    source.may_map = settings.may_map;
     e->home->memory.cap = (size_t)settings.most_memory;
     ctx->limits = &settings.limits;
-    st = evl_model_load(ctx, e->precision, &settings, &model);
+    st = evl_model_load(ctx, e->precision, &settings, &source, &model);
     if (st == EVAL_OK) {
         st = replace_network(ctx, e, model);
         if (st != EVAL_OK)
@@ -226,14 +231,15 @@ static EvalStatus create(evl_context *ctx, evl_arena *arena, evl_evaluator *e,
     return st;
 }
 
-EvalStatus evl_evaluator_create(evl_context *ctx, evl_evaluator *e, const char *description)
+EvalStatus evl_evaluator_create(evl_context *ctx, evl_evaluator *e, const char *description,
+                                const evl_source *given)
 {
     if (!description)
         return evl_fail(ctx, EVAL_ERR_ARGUMENT, "the description is NULL");
     evl_arena *arena = evl_arena_new(ctx->memory);
     if (!arena)
         return evl_no_memory(ctx);
-    EvalStatus st = create(ctx, arena, e, description);
+    EvalStatus st = create(ctx, arena, e, description, given);
     evl_arena_free(arena);
     return st;
 }

@@ -54,7 +54,9 @@ EvalStatus evl_leave(evl_entry *, EvalStatus);
 EVL_MUST_USE EvalStatus evl_evaluator_model(evl_context *, evl_evaluator *, evl_model **);
 
 EVL_MUST_USE EvalStatus evl_evaluator_init(evl_context *, evl_evaluator *, const char *config);
-EVL_MUST_USE EvalStatus evl_evaluator_create(evl_context *, evl_evaluator *, const char *description);
+/* given: what the caller has of the model; NULL: modelPath names it. */
+EVL_MUST_USE EvalStatus evl_evaluator_create(evl_context *, evl_evaluator *, const char *description,
+                                             const evl_source *given);
 EVL_MUST_USE EvalStatus evl_evaluator_set_allocator(evl_context *, evl_evaluator *,
                                                     const EvalAllocator *);
 EVL_MUST_USE EvalStatus evl_evaluator_memory_use(evl_context *, evl_evaluator *, EvalMemoryUse *);

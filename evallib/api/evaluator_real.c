@@ -46,7 +46,7 @@ static EvalStatus create_network(interface *self, const char *description)
     evl_entry entry;
     EvalStatus st = enter(&entry, self, true);
     return st == EVAL_OK
-               ? evl_leave(&entry, evl_evaluator_create(&entry.ctx, entry.e, description))
+               ? evl_leave(&entry, evl_evaluator_create(&entry.ctx, entry.e, description, NULL))
                : st;
 }
 
@@ -220,6 +220,40 @@ static EvalStatus memory_use(interface *self, EvalMemoryUse *use)
                          : st;
 }
 
+static EvalStatus create_from(evl_entry *entry, const evl_source *source, const char *description)
+{
+    return evl_evaluator_create(&entry->ctx, entry->e, description ? description : "", source);
+}
+
+static EvalStatus load_memory(interface *self, const void *data, size_t bytes,
+                              const char *description)
+{
+    evl_entry entry;
+    evl_source source = { .data = data, .size = bytes };
+    EvalStatus st = enter(&entry, self, true);
+    if (st != EVAL_OK)
+        return st;
+    if (!data)
+        return evl_leave(&entry, evl_fail(&entry.ctx, EVAL_ERR_ARGUMENT, "data is NULL"));
+    if (bytes == 0)
+        return evl_leave(&entry, evl_fail(&entry.ctx, EVAL_ERR_FORMAT, "the model is empty"));
+    return evl_leave(&entry, create_from(&entry, &source, description));
+}
+
+static EvalStatus load_callback(interface *self, const EvalFiles *files, const char *description)
+{
+    evl_entry entry;
+    evl_source source = { .files = files };
+    EvalStatus st = enter(&entry, self, true);
+    if (st != EVAL_OK)
+        return st;
+    if (!files || files->size < sizeof *files || !files->length || !files->read)
+        return evl_leave(&entry, evl_fail(&entry.ctx, EVAL_ERR_ARGUMENT,
+                                          "files needs size (%zu), length and read",
+                                          sizeof *files));
+    return evl_leave(&entry, create_from(&entry, &source, description));
+}
+
 static EvalStatus describe(interface *self, evl_listing which, EvalNodeInfo *infos, size_t *count)
 {
     evl_entry entry;
@@ -254,7 +288,8 @@ static EvalStatus metadata(interface *self, size_t index, const char **key, cons
 }
 
 static const PUBLIC(EvalControl) control_table = {
-    sizeof control_table, set_allocator, set_log, clone_object, memory_use,
+    sizeof control_table, set_allocator, set_log,     clone_object,
+    memory_use,           load_memory,   load_callback,
 };
 
 static const PUBLIC(EvalDescribe) describe_table = {
@@ -266,7 +301,7 @@ static const struct {
     uint32_t version;
     const void *table;
 } interfaces[] = {
-    { "control", 1, &control_table },
+    { "control", 2, &control_table },
     { "describe", 1, &describe_table },
 };
 

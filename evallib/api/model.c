@@ -45,20 +45,15 @@ static EvalStatus choose_outputs(evl_context *ctx, evl_model *m)
     return EVAL_OK;
 }
 
-static EvalStatus read_graph(evl_context *ctx, evl_model *m)
+static EvalStatus read_graph(evl_context *ctx, evl_model *m, evl_source *source)
 {
-    const char *path = m->settings.model_path;
-    evl_source source = { .path = path, .may_map = m->settings.may_map };
-    ctx->file = path;
-    EvalStatus st = evl_file_open(ctx, path, source.may_map, &m->file);
+    EvalStatus st = evl_source_open(ctx, source, &m->file);
     if (st != EVAL_OK)
         return st;
-    source.data = m->file.data;
-    source.size = m->file.size;
     m->graph = evl_graph_new(m->arena, NULL);
     if (!m->graph)
         return evl_no_memory(ctx);
-    st = evl_read_model(ctx, &source, m->graph, &m->external);
+    st = evl_read_model(ctx, source, m->graph, &m->external);
     if (st == EVAL_OK)
         st = evl_infer_graph(ctx, m->graph);
     if (st == EVAL_OK)
@@ -66,11 +61,12 @@ static EvalStatus read_graph(evl_context *ctx, evl_model *m)
     return st;
 }
 
-static EvalStatus start(evl_context *ctx, evl_model *m, evl_precision precision)
+static EvalStatus start(evl_context *ctx, evl_model *m, evl_precision precision, evl_source source)
 {
     size_t threads = thread_count(m->settings.threads);
     start_machine(m, precision);
-    EvalStatus st = read_graph(ctx, m);
+    ctx->file = source.path;
+    EvalStatus st = read_graph(ctx, m, &source);
     ctx->file = NULL;
     if (st == EVAL_OK && !(m->store = evl_store_new(m->memory)))
         st = evl_no_memory(ctx);
@@ -90,7 +86,7 @@ static EvalStatus start(evl_context *ctx, evl_model *m, evl_precision precision)
 }
 
 EvalStatus evl_model_load(evl_context *ctx, evl_precision precision, const evl_settings *settings,
-                          evl_model **model)
+                          const evl_source *source, evl_model **model)
 {
     evl_arena *arena = evl_arena_new(ctx->memory);
     evl_model *m = arena ? evl_arena_take(arena, sizeof *m) : NULL;
@@ -102,11 +98,9 @@ EvalStatus evl_model_load(evl_context *ctx, evl_precision precision, const evl_s
     m->memory = ctx->memory;
     m->arena = arena;
     m->settings = *settings;
-    m->settings.model_path =
-        evl_arena_text(arena, settings->model_path, strlen(settings->model_path));
-    EvalStatus st = m->settings.model_path ? start(ctx, m, precision) : evl_no_memory(ctx);
-    m->settings.output_names = NULL; /* they belong to the configuration */
-    m->settings.blas = NULL;
+    EvalStatus st = start(ctx, m, precision, *source);
+    m->settings.model_path = m->settings.blas = NULL; /* they belong to the configuration */
+    m->settings.output_names = NULL;
     if (st == EVAL_OK)
         *model = m;
     else

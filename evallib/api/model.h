@@ -19,9 +19,9 @@ typedef struct evl_model {
     evl_plan_cache plans;
 } evl_model;
 
-/* settings' texts are copied as far as the model needs them. */
+/* Nothing of the settings is needed afterwards; of the source, bytes that lie in memory are. */
 EVL_MUST_USE EvalStatus evl_model_load(evl_context *, evl_precision, const evl_settings *,
-                                       evl_model **);
+                                       const evl_source *, evl_model **);
 evl_model *evl_model_use(evl_model *);
 void evl_model_release(evl_model *); /* NULL is allowed */
 #endif

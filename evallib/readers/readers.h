@@ -11,11 +11,19 @@
 
 /* What is read. */
 typedef struct evl_source {
-    const void *data;
+    const void *data; /* NULL: not opened yet */
     size_t size;
-    const char *path; /* NULL: from memory, so nothing lies beside it */
-    bool may_map;     /* files beside it */
+    const char *path;       /* NULL: no file, */
+    const EvalFiles *files; /* but the caller's; both NULL: memory, so nothing lies beside it */
+    bool may_map;           /* path, and files beside it */
 } evl_source;
+
+/* The bytes of the model itself, into `data` and `size`; *file owns them, unless they are
+** there already. EVAL_ERR_IO: missing or unreadable; FORMAT: empty. */
+EVL_MUST_USE EvalStatus evl_source_open(evl_context *, evl_source *, evl_file *);
+/* A file of that name beside it, whole. EVAL_ERR_FORMAT: not allowed, see evl_file_open_beside. */
+EVL_MUST_USE EvalStatus evl_source_beside(evl_context *, const evl_source *, const char *name,
+                                          evl_file *);
 
 /* Files of external data that constants point into: owned by the model. A zeroed one is
 ** empty; the array is in the graph's arena, so it is closed before that is freed. */

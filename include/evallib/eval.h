@@ -149,6 +149,18 @@ typedef enum EvalLogLevel {
 } EvalLogLevel;
 
 /* Bytes held now and at most so far, of what the allocator gave. */
+/* Where the files of a model are, when they lie in no folder: an archive, a data base, a
+** device. name is "" for the model itself; otherwise it is what the model says of external
+** data: compare it with the names that are there, and build no path of it. Called only in
+** LoadCallback, from its thread. */
+typedef struct EvalFiles {
+    size_t size;              /* sizeof(EvalFiles) */
+    void *user;
+    int64_t (*length)(void *user, const char *name); /* bytes; -1: there is none */
+    /* Fills buffer from byte `offset` on; 0, or anything else when that failed. */
+    int (*read)(void *user, const char *name, uint64_t offset, void *buffer, size_t bytes);
+} EvalFiles;
+
 typedef struct EvalMemoryUse {
     size_t size;              /* sizeof(EvalMemoryUse) */
     size_t bytes, peakBytes, blocks;

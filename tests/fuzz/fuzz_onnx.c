@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     evl_memory memory;
     evl_context ctx;
     evl_external external = { 0 };
-    evl_source source = { data, size, NULL, false };
+    evl_source source = { .data = data, .size = size };
     evl_memory_init(&memory, NULL, MEMORY_CAP);
     evl_context_init(&ctx, &memory, &evl_default_limits);
     evl_arena *arena = evl_arena_new(&memory);

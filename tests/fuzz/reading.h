@@ -11,7 +11,7 @@ static int read_fuzz(const evl_reader *reader, const uint8_t *data, size_t size)
 {
     evl_memory memory;
     evl_context ctx;
-    evl_source source = { data, size, NULL, false };
+    evl_source source = { .data = data, .size = size };
     evl_external external = { 0 };
     evl_memory_init(&memory, NULL, MEMORY_CAP);
     evl_context_init(&ctx, &memory, &evl_default_limits);

@@ -45,7 +45,7 @@ static inline evl_graph *read_bytes(evl_context *ctx, const evl_reader *reader, 
                              const void *data, size_t size)
 {
     evl_graph *graph = evl_graph_new(arena, NULL);
-    evl_source source = { data, size, NULL, false };
+    evl_source source = { .data = data, .size = size };
     evl_external external = { 0 };
     if (!graph)
         return NULL;

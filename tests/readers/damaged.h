@@ -115,7 +115,7 @@ static size_t fail_request(const file_bytes *file, size_t failing, EvalStatus *s
     *st = EVAL_ERR_MEMORY;
     if (arena) {
         evl_graph *graph = evl_graph_new(arena, NULL);
-        evl_source source = { file->data, file->size, NULL, false };
+        evl_source source = { .data = file->data, .size = file->size };
         evl_external external = { 0 };
         if (graph)
             *st = damaged.reader->read(&ctx, &source, graph, &external);

@@ -44,7 +44,7 @@ static inline void *evl_test_load_model(const char *name, char path[512], size_t
 static inline EvalStatus evl_test_read(evl_context *ctx, const void *bytes, size_t size,
                                        const char *path, evl_reading *r)
 {
-    evl_source source = { bytes, size, path, true };
+    evl_source source = { .data = bytes, .size = size, .path = path, .may_map = true };
     r->ctx = ctx;
     r->external = (evl_external){ 0 };
     r->arena = evl_arena_new(ctx->memory);

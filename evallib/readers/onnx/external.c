@@ -62,19 +62,12 @@ static EvalStatus open_file(evl_onnx *o, const char *name, const evl_file **file
         *file = &e->files[index];
         return EVAL_OK;
     }
-    if (!o->source->path)
-        return evl_fail(
-            o->ctx, EVAL_ERR_FORMAT,
-            "onnx: the model's data is in a file '%s' beside it, but it was loaded from "
-            "memory: load it by its path",
-            name);
     evl_file *files = evl_arena_grow(o->arena, e->files, e->n, &e->capacity, sizeof *files);
     if (!files || !evl_map_set(o->files, name, n, e->n))
         return evl_no_memory(o->ctx);
     e->files = files;
     files[e->n] = (evl_file){ 0 };
-    EvalStatus st =
-        evl_file_open_beside(o->ctx, o->source->path, name, o->source->may_map, &files[e->n]);
+    EvalStatus st = evl_source_beside(o->ctx, o->source, name, &files[e->n]);
     *file = &files[e->n];
     e->n += st == EVAL_OK;
     return st;
