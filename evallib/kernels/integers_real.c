@@ -5,6 +5,7 @@
 #include "kernels/pairs.h"
 
 enum { COLUMNS = 2 * SUMS };
+static const size_t PAIR = sizeof(int16_t) * COLUMNS; /* bytes that two k have in a panel */
 
 /* Wraps: signed overflow is no sum that C knows. */
 static inline sums add(sums a, sums b)
@@ -19,7 +20,7 @@ static inline __attribute__((always_inline)) void tile(const evl_integer_block *
 {
     size_t row = 2 * g->pairs;
     sums left[VECTOR_ROWS] = { 0 }, right[VECTOR_ROWS] = { 0 };
-    for (size_t p = g->pairs; p > 0; p--, a += 2, b += 2 * COLUMNS) {
+    for (size_t p = g->pairs; p > 0; p--, a += 2, b += PAIR) {
         sums b0 = load_panel(b), b1 = load_panel(b + COLUMNS);
 #pragma GCC unroll 12
         for (size_t i = 0; i < rows; i++) {
@@ -42,7 +43,7 @@ static void rows_tile(const evl_integer_block *g, const int16_t *a, const int8_t
         tile(g, a, b, VECTOR_ROWS, c);
         return;
     }
-    for (; rows >= 2; rows -= 2, a += 4 * g->pairs, c += 2 * COLUMNS)
+    for (; rows >= 2; rows -= 2, a += 4 * g->pairs, c += (size_t)2 * COLUMNS)
         tile(g, a, b, 2, c);
     if (rows)
         tile(g, a, b, 1, c);
@@ -53,7 +54,7 @@ static void block(const evl_integer_block *g)
 {
     int32_t c[VECTOR_ROWS * COLUMNS];
     const int8_t *b = g->b;
-    for (size_t j = 0; j < g->n; j += COLUMNS, b += 2 * COLUMNS * g->pairs) {
+    for (size_t j = 0; j < g->n; j += COLUMNS, b += PAIR * g->pairs) {
         size_t width = g->n - j < COLUMNS ? g->n - j : COLUMNS;
         for (size_t i = 0; i < g->m; i += VECTOR_ROWS) {
             size_t rows = g->m - i < VECTOR_ROWS ? g->m - i : VECTOR_ROWS;
@@ -100,12 +101,12 @@ static void pack_panels(size_t k, size_t n, evl_bytes_matrix b, int8_t *panels)
     const uint8_t *bytes = b.data;
     const uint8_t flip = b.is_signed ? 0 : 0x80;
     size_t pairs = (k + 1) / 2;
-    for (size_t j = 0; j < n; j += COLUMNS, panels += 2 * COLUMNS * pairs) {
+    for (size_t j = 0; j < n; j += COLUMNS, panels += PAIR * pairs) {
         size_t width = n - j < COLUMNS ? n - j : COLUMNS;
-        memset(panels, 0, 2 * COLUMNS * pairs);
+        memset(panels, 0, PAIR * pairs);
         for (size_t p = 0; p < k; p++) {
             const uint8_t *from = bytes + p * b.row + j * b.column;
-            int8_t *to = panels + p / 2 * (2 * COLUMNS) + (p & 1);
+            int8_t *to = panels + p / 2 * PAIR + (p & 1);
             for (size_t x = 0; x < width; x++)
                 to[2 * x] = (int8_t)(from[x * b.column] ^ flip);
         }

@@ -51,7 +51,7 @@ static inline sums multiply_add(sums a, sums b)
     return (sums)_mm_madd_epi16((__m128i)a, (__m128i)b);
 #else
     int16_t x[2 * SUMS], y[2 * SUMS];
-    sums v;
+    sums v = { 0 };
     memcpy(x, &a, sizeof x);
     memcpy(y, &b, sizeof y);
     for (size_t i = 0; i < SUMS; i++)

@@ -4,7 +4,7 @@
 #include "ops/ops.h"
 #include <string.h>
 
-enum { PART = 64, WIDEST = 16 };
+enum { PART = 64, WIDEST = 16 / sizeof(uint64_t) };
 
 /* Bits of an element as the file would write it; 0: it has none. */
 static size_t bits_of(EvalType type)
@@ -46,7 +46,7 @@ static void settle(EvalType type, size_t n, uint8_t *bytes)
 static void part(EvalType from, EvalType to, size_t n, const evl_tensor *x, const evl_tensor *y,
                  size_t at)
 {
-    uint64_t bits[PART * WIDEST / sizeof(uint64_t)];
+    uint64_t bits[PART * WIDEST];
     (void)evl_convert(n, x->type, (char *)x->data + at * evl_type_size(x->type), from, bits);
     settle(to, n, (uint8_t *)bits);
     (void)evl_convert(n, to, bits, y->type, (char *)y->data + at * evl_type_size(y->type));

@@ -55,12 +55,12 @@ static const char *make_output(evl_equation *e)
     e->out.n = 0;
     if (count[EVL_EINSUM_REST])
         e->out.label[e->out.n++] = EVL_EINSUM_REST;
-    for (uint8_t label = 0; label < EVL_EINSUM_REST; label++) {
+    for (int label = 0; label < EVL_EINSUM_REST; label++) {
         if (count[label] != 1)
             continue;
         if (e->out.n == EVL_EINSUM_AXES)
             return "the output has too many letters";
-        e->out.label[e->out.n++] = label;
+        e->out.label[e->out.n++] = (uint8_t)label;
     }
     return NULL;
 }
@@ -237,9 +237,9 @@ static EvalStatus axes_of(evl_context *ctx, const evl_use *use, axes *a)
             add_axis(use, &s, s.out.label[i], a);
     for (size_t i = a->n_out = a->count; i-- > 0; step *= a->of[i].n)
         a->of[i].y = step;
-    for (uint8_t label = 0; label < EVL_EINSUM_LABELS; label++)
-        if (!evl_einsum_has(&s.out, label) && s.dim[label] != 1)
-            add_axis(use, &s, label, a);
+    for (int label = 0; label < EVL_EINSUM_LABELS; label++)
+        if (!evl_einsum_has(&s.out, (uint8_t)label) && s.dim[label] != 1)
+            add_axis(use, &s, (uint8_t)label, a);
     a->n_sum = a->count - a->n_out;
     return EVAL_OK;
 }
@@ -411,7 +411,7 @@ static void do_part(const running *r, size_t row, size_t from, size_t n, char *r
     const plan *x = r->x;
     size_t start[MOST_IN] = { from * x->inner.in[A], from * x->inner.in[B] }, y = from * x->inner.y;
     size_t outer = x->a.n_out - !x->inner_is_sum, sums = x->a.count - x->inner_is_sum, none = 0;
-    char *term = room + 2 * CHUNK * x->size, *sum = term + CHUNK * x->size;
+    char *term = room + MOST_IN * x->size * CHUNK, *sum = term + CHUNK * x->size;
     locate(x, 0, outer, row, start, &y);
     char *to = r->y + y * x->size;
     size_t n_to = x->inner_is_sum ? 1 : n;

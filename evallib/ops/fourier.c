@@ -123,7 +123,7 @@ static EvalStatus frames_of(evl_context *ctx, const evl_use *use, frames *f)
         return evl_fail(ctx, EVAL_ERR_SHAPE,
                         "frames have %" PRId64 " elements, expected 1 to %" PRId64, f->length,
                         size);
-    if (size >= 0 && f->length >= 0 && f->step >= 0)
+    if (size >= 0 && f->length >= 0 && f->step > 0)
         f->n = 1 + (size - f->length) / f->step;
     return EVAL_OK;
 }

@@ -140,7 +140,7 @@ static EvalStatus read_size(evl_infer *x, const int64_t *size, size_t n)
 static EvalStatus infer_affine(evl_infer *x)
 {
     int64_t size[EVAL_MAX_RANK];
-    evl_known known;
+    evl_known known = EVL_UNKNOWN;
     size_t n = 0;
     EvalStatus st = evl_infer_rank(x, 0, 3, 3);
     if (!st)

@@ -46,7 +46,7 @@ static real det(real *a, size_t n)
 static void invert(real *a, size_t n, real *y)
 {
     for (size_t i = 0; i < n * n; i++)
-        y[i] = i % (n + 1) == 0;
+        y[i] = i % (n + 1) == 0 ? 1 : 0;
     for (size_t i = 0; i < n; i++) {
         size_t best = pivot(a, n, i);
         swap_rows(a, n, i, best);

@@ -34,7 +34,7 @@ static space divide(void *memory, size_t n)
 {
     space s = { .boxes = memory };
     s.scores = (double *)(s.boxes + n);
-    s.order = (size_t *)(s.scores + n);
+    s.order = (void *)(s.scores + n);
     s.other = s.order + n;
     return s;
 }
@@ -60,6 +60,7 @@ static bool is_here(const evl_tensor *t)
 static bool read_all(const evl_use *use, suppression *s)
 {
     const evl_tensor *boxes = use->in[0], *scores = use->in[1];
+    *s = (suppression){ 0 };
     if (!is_here(boxes) || !is_here(scores) || !read_thresholds(use, s))
         return false;
     s->boxes = boxes;

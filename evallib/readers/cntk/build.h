@@ -32,7 +32,7 @@ EVL_MUST_USE EvalStatus evl_cntk_build_loop(const evl_cntk_network *, const size
 ** sequence, whether the delay reaches past its end. */
 EVL_MUST_USE EvalStatus evl_cntk_check_delay(evl_context *, const evl_cntk_node *);
 bool evl_cntk_initial_number(const evl_cntk_network *, const evl_cntk_node *, double *number);
-evl_value *evl_cntk_initial_sample(evl_cntk_maker *, evl_value *initial);
+evl_value *evl_cntk_initial_sample(evl_cntk_maker *, evl_value *x);
 evl_value *evl_cntk_edge_flags(evl_cntk_maker *, evl_value *sequence);
 
 /* The nodes of a loop, in the order in which one frame is computed. */

@@ -40,10 +40,10 @@ static evl_value *weights(evl_cntk_maker *k, evl_value *stored, const evl_cntk_w
                           bool is_covered, int64_t maps)
 {
     int64_t dims[EVAL_MAX_RANK + 2];
-    size_t n = 0;
-    for (; n < w->rank; n++)
+    size_t n = 0, last = w->rank - 1;
+    for (; n < last; n++)
         dims[n] = w->axis[n].kernel;
-    dims[n - 1] /= k->node->f.groups;
+    dims[n++] = w->axis[last].kernel / k->node->f.groups;
     if (!is_covered)
         dims[n++] = 1;
     dims[n++] = maps;

@@ -200,10 +200,10 @@ static void fill_function(maker *m, const evl_cntk2_function *f, const evl_cntk2
         return;
     }
     evl_cntk2_read_attributes(m->c, &f->record, &fields);
-    for (size_t i = 0; i < f->n_inputs && in; i++)
-        in[i] = node_of(&sources[i]);
-    if (m->c->status != EVAL_OK)
+    if (!in || m->c->status != EVAL_OK)
         return;
+    for (size_t i = 0; i < f->n_inputs; i++)
+        in[i] = node_of(&sources[i]);
     reorder(op->order, in, f->n_inputs);
     for (size_t i = 0; i < f->n_outputs; i++) {
         fields.output = (int64_t)i;

@@ -207,26 +207,25 @@ static bool look_up(evl_cntk2_network *net, const char *uid, evl_cntk2_source *s
     return true;
 }
 
-/* A chain longer than all there is goes round. */
-static bool follow(evl_cntk2_network *net, const char *uid, evl_cntk2_source *s)
+/* Dissolves until there is nothing to dissolve; a chain longer than all there is goes round. */
+static bool follow(evl_cntk2_network *net, evl_cntk2_source *s)
 {
     size_t most = net->n_functions + net->n_bindings + 2;
-    for (size_t steps = 0; steps <= most; steps++) {
-        if (uid && !look_up(net, uid, s))
-            return false;
-        if (s->variable || is_final(s->function))
-            return s->variable || s->output < s->function->n_outputs ||
-                   fail_unknown(net, s->function->uid, "has not that many outputs");
-        if (!dissolve(net, s, &uid))
+    for (size_t steps = 0; !s->variable && !is_final(s->function); steps++) {
+        const char *uid;
+        if (steps > most)
+            return fail_unknown(net, s->function->uid, "is defined by itself");
+        if (!dissolve(net, s, &uid) || (uid && !look_up(net, uid, s)))
             return false;
     }
-    return fail_unknown(net, s->function ? s->function->uid : uid, "is defined by itself");
+    return s->variable || s->output < s->function->n_outputs ||
+           fail_unknown(net, s->function->uid, "has not that many outputs");
 }
 
 bool evl_cntk2_resolve(evl_cntk2_network *net, const char *uid, evl_cntk2_source *s)
 {
     *s = (evl_cntk2_source){ 0 };
-    return net->c.status == EVAL_OK && follow(net, uid, s);
+    return net->c.status == EVAL_OK && look_up(net, uid, s) && follow(net, s);
 }
 
 bool evl_cntk2_resolve_output(evl_cntk2_network *net, const char *function, size_t output,
@@ -236,7 +235,7 @@ bool evl_cntk2_resolve_output(evl_cntk2_network *net, const char *function, size
                              .output = output };
     if (net->c.status != EVAL_OK)
         return false;
-    return s->function ? follow(net, NULL, s) : fail_unknown(net, function, "is no function");
+    return s->function ? follow(net, s) : fail_unknown(net, function, "is no function");
 }
 
 size_t evl_cntk2_output_count(evl_cntk2_network *net, const char *function)

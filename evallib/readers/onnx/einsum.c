@@ -16,12 +16,11 @@ static char *write_term(char *to, const evl_einsum_term *t)
 {
     for (size_t i = 0; i < t->n; i++) {
         uint8_t label = t->label[i];
-        if (label == EVL_EINSUM_REST) {
-            memcpy(to, "...", 3);
-            to += 3;
-        } else {
+        if (label == EVL_EINSUM_REST)
+            for (int dot = 0; dot < 3; dot++)
+                *to++ = '.';
+        else
             *to++ = (char)(label < 26 ? 'A' + label : 'a' + label - 26);
-        }
     }
     return to;
 }
