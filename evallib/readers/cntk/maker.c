@@ -71,6 +71,17 @@ evl_value *evl_cntk_call(evl_cntk_maker *k, const char *op, evl_value *const *in
     return y;
 }
 
+static bool make_outputs(const evl_cntk_maker *k, evl_node *node)
+{
+    for (size_t i = 0; i < node->n_outputs; i++) {
+        evl_value *y = evl_graph_value(k->b.graph, NULL);
+        if (!y)
+            return false;
+        evl_node_output(node, i, y);
+    }
+    return true;
+}
+
 evl_value *evl_cntk_call_output(evl_cntk_maker *k, const char *op, evl_value *const *in,
                                 size_t n_in, const evl_attribute *attributes, size_t n_attributes,
                                 size_t n_out, size_t output)
@@ -81,18 +92,17 @@ evl_value *evl_cntk_call_output(evl_cntk_maker *k, const char *op, evl_value *co
     if (k->b.status != EVAL_OK)
         return NULL;
     evl_node *node = evl_graph_node(k->b.graph, found, NULL, n_in, n_out);
-    evl_value *y = evl_graph_value(k->b.graph, NULL);
-    if (!node || !y || !evl_node_attributes(node, attributes, n_attributes)) {
+    if (!node || !make_outputs(k, node) || !evl_node_attributes(node, attributes, n_attributes)) {
         k->b.status = evl_no_memory(k->b.ctx);
         return NULL;
     }
     for (size_t i = 0; i < n_in; i++) {
         node->inputs[i] = in[i];
-        y->has_frames = y->has_frames || in[i]->has_frames;
+        for (size_t j = 0; j < n_out; j++)
+            node->outputs[j]->has_frames = node->outputs[j]->has_frames || in[i]->has_frames;
     }
-    evl_node_output(node, output, y);
     k->b.status = evl_infer_node(k->b.ctx, node);
-    return k->b.status == EVAL_OK ? y : NULL;
+    return k->b.status == EVAL_OK ? node->outputs[output] : NULL;
 }
 
 evl_value *evl_cntk_call_1(evl_cntk_maker *k, const char *op, evl_value *x)

@@ -300,7 +300,8 @@ static void name_node(maker *m, evl_cntk_node *node, const char *name, const cha
     add_alias(m, uid, node);
 }
 
-/* A function's outputs; of Blocks and Combines, those that they stand for. */
+/* A function's outputs; of Blocks and Combines, those that they stand for. Where there are
+** several, the function's name tells the first of its own. */
 static void name_outputs(maker *m, const evl_cntk2_function *f)
 {
     size_t n = evl_cntk2_output_count(m->net, f->uid);
@@ -309,7 +310,7 @@ static void name_outputs(maker *m, const evl_cntk2_function *f)
         if (!evl_cntk2_resolve_output(m->net, f->uid, i, &s) || !node_of(&s))
             return;
         evl_cntk_node *node = node_of(&s);
-        if (n == 1)
+        if (n == 1 || (i == 0 && !is_dissolved(f)))
             name_node(m, node, f->name, f->uid);
         add_alias(m, output_name(m, f->uid, i), node);
     }
