@@ -71,14 +71,13 @@ static EvalStatus take_shape(evl_context *ctx, call *c, const evl_flat *in, evl_
     return axis >= 0 ? take_open(ctx, in, f, axis) : take_fixed(ctx, c, in, f);
 }
 
-/* Frames must agree between CNTK's inputs, as CNTK asks. */
+/* Frames must agree between CNTK's inputs of one axis, as CNTK asks. */
 static EvalStatus check_frames(evl_context *ctx, const call *c, const evl_flat *in, size_t i)
 {
     const evl_feed *f = &c->job.feeds[i];
     for (size_t j = 0; j < i; j++) {
         const evl_feed *other = &c->job.feeds[j];
-        if (f->value->has_frames && other->value->has_frames &&
-            other->shape.dim[0] != f->shape.dim[0])
+        if (!evl_frames_agree(f, other))
             return evl_fail(ctx, EVAL_ERR_SHAPE, "'%s': %lld samples, and '%s' %lld", in[i].name,
                             (long long)f->shape.dim[0], in[j].name, (long long)other->shape.dim[0]);
         if (f->value == other->value)

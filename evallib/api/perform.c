@@ -20,6 +20,16 @@ EvalStatus evl_find_value(evl_context *ctx, const evl_graph *g, const char *name
                 : evl_fail(ctx, EVAL_ERR_ARGUMENT, "a name is NULL");
 }
 
+bool evl_frames_agree(const evl_feed *a, const evl_feed *b)
+{
+    uint8_t axis = a->value->frames_axis, other = b->value->frames_axis;
+    int64_t n = a->shape.dim[0], n_other = b->shape.dim[0];
+    if (!a->value->has_frames || !b->value->has_frames || n == n_other)
+        return true;
+    return axis != other && (axis != EVL_FRAMES_SINGLE || n == 1) &&
+           (other != EVL_FRAMES_SINGLE || n_other == 1);
+}
+
 typedef struct key_arrays {
     evl_value *given[EVL_FEW], *asked[EVL_FEW];
     evl_tensor given_t[EVL_FEW];

@@ -51,6 +51,8 @@ EVL_MUST_USE EvalStatus evl_perform(evl_context *, evl_job *);
 
 /* Bytes of n elements as the caller holds them: narrow types are packed. */
 size_t evl_door_bytes(EvalType, size_t n);
+/* Whether two inputs' frames can belong to one call. */
+bool evl_frames_agree(const evl_feed *, const evl_feed *);
 EVL_MUST_USE EvalStatus evl_find_value(evl_context *, const evl_graph *, const char *name,
                                        evl_value **);
 #endif

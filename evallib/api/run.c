@@ -8,7 +8,7 @@ typedef struct call {
     const EvalTensor *in;
     EvalTensor *out;
     size_t n_sequences; /* of a CNTK network given [sequences, frames, ...]; 0: one leading axis */
-    int64_t n_frames;   /* -1: no input has frames */
+    bool has_frames;    /* some input has */
 } call;
 
 static EvalStatus check_tensor(evl_context *ctx, const EvalTensor *t)
@@ -88,13 +88,10 @@ static EvalStatus take_frames(evl_context *ctx, call *c, const EvalTensor *t, ev
     } else {
         return wrong_shape(ctx, t, expected);
     }
-    if (c->n_frames >= 0 &&
-        (c->n_frames != n_frames || c->n_sequences != (size_t)n_sequences))
-        return evl_fail(ctx, EVAL_ERR_SHAPE,
-                        "'%s': %lld frames in %lld sequences, and another input %lld in %zu", t->name,
-                        (long long)n_frames, (long long)n_sequences, (long long)c->n_frames,
-                        c->n_sequences);
-    c->n_frames = n_frames;
+    if (c->has_frames && c->n_sequences != (size_t)n_sequences)
+        return evl_fail(ctx, EVAL_ERR_SHAPE, "'%s': %lld sequences, and another input %zu", t->name,
+                        (long long)n_sequences, c->n_sequences);
+    c->has_frames = true;
     c->n_sequences = (size_t)n_sequences;
     f->shape = *expected;
     f->shape.dim[0] = n_frames;
@@ -126,6 +123,11 @@ static EvalStatus take_input(evl_context *ctx, call *c, const EvalTensor *in, si
         st = check_type(ctx, &in[i], f->value->t.type);
     if (st == EVAL_OK)
         st = take_shape(ctx, c, &in[i], f);
+    for (size_t j = 0; j < i && st == EVAL_OK; j++)
+        if (!evl_frames_agree(f, &c->job.feeds[j]))
+            st = evl_fail(ctx, EVAL_ERR_SHAPE, "'%s': %lld frames, and '%s' %lld", in[i].name,
+                          (long long)f->shape.dim[0], in[j].name,
+                          (long long)c->job.feeds[j].shape.dim[0]);
     if (st != EVAL_OK)
         return st;
     if (f->value->has_frames) {
@@ -257,8 +259,7 @@ EvalStatus evl_evaluator_run(evl_context *ctx, evl_evaluator *e, const EvalTenso
 {
     call c = { .job = { .e = e, .n_feeds = n_in, .n_fetches = n_out, .list = &e->made },
                .in = in,
-               .out = out,
-               .n_frames = -1 };
+               .out = out };
     if ((n_in && !in) || !out || n_out == 0)
         return evl_fail(ctx, EVAL_ERR_ARGUMENT, "no outputs are asked for, or an array is NULL");
     if (options && options->size >= sizeof *options) {

@@ -15,6 +15,9 @@ typedef struct evl_node evl_node;
 typedef struct evl_op evl_op;
 typedef struct evl_value evl_value;
 
+/* frames_axis: one frame for a whole sequence. Others count CNTK's dynamic axes from 0. */
+enum { EVL_FRAMES_SINGLE = 255 };
+
 /* A value: given by the caller, constant, or made by a node. */
 struct evl_value {
     const char *name;             /* "" when nothing named it */
@@ -27,6 +30,7 @@ struct evl_value {
     bool is_input;                /* the caller may have to give it */
     bool is_constant;             /* t.data holds it (NULL when it has no element) */
     bool has_frames;              /* CNTK: the first axis counts the frames of a sequence */
+    uint8_t frames_axis;          /* of an input with frames: those of one axis have as many */
     evl_value *replaced_by;       /* in a plan's copy: use that one instead; see evl_value_final */
     size_t slot;                  /* a number for whoever works on the graph */
 };

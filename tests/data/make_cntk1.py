@@ -123,7 +123,7 @@ def unknown_operator(m):
 
 
 def not_offered(m):
-    m.add("OptimizedRNNStack", "o1", ["R", "z"])
+    m.add("SequenceDecoderNode", "o1", ["z", "x", "R"])
     m.add("ForwardBackward", "o2", ["z", "x"])
     m.outputs = ["o1", "o2"]
 

@@ -115,7 +115,7 @@ static bool place_transposed(evl_cntk_maker *k, size_t i, evl_cntk_axis *a, int6
     if (is_told)
         a->out = f->output_shape.at[i];
     else
-        a->out = is_auto ? a->in * a->stride : whole - a->lower - a->upper;
+        a->out = is_auto ? (a->in - 1) * a->stride + 1 : whole - a->lower - a->upper;
     forward.in = a->out;
     if (is_auto && evl_cntk_place(k, &forward, true, false))
         a->lower = forward.lower;

@@ -32,7 +32,7 @@ evl_value *evl_cntk_not_equal(evl_cntk_maker *k)
 /* Not below -85.1, whatever x is. */
 evl_value *evl_cntk_safe_log(evl_cntk_maker *k, evl_value *x)
 {
-    static const double least = 1.1003721500112727e-37; /* exp(-85.1) */
+    static const double least = 1.1003738290472001e-37; /* the exponential of -85.1f */
     return evl_cntk_call_1(k, "Log", evl_cntk_call_number(k, "Max", x, least));
 }
 
@@ -76,6 +76,15 @@ evl_value *evl_cntk_log_plus(evl_cntk_maker *k)
     evl_value *small = evl_cntk_call_1(k, "Exp", evl_cntk_call_1(k, "Neg", gap));
     evl_value *more = evl_cntk_call_1(k, "Log", evl_cntk_call_number(k, "Add", small, 1));
     return evl_cntk_call_2(k, "Add", evl_cntk_call_2(k, "Max", k->in[0], k->in[1]), more);
+}
+
+evl_value *evl_cntk_straight_through(evl_cntk_maker *k)
+{
+    evl_value *in[3];
+    in[0] = evl_cntk_call_number(k, "GreaterOrEqual", k->in[0], 0);
+    in[1] = evl_build_number(&k->b, k->node->real, 1);
+    in[2] = evl_build_number(&k->b, k->node->real, -1);
+    return evl_cntk_call(k, "Where", in, 3, NULL, 0);
 }
 
 /* A diagonal matrix, kept as a column, times x. */

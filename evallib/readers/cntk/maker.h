@@ -107,7 +107,7 @@ evl_value *evl_cntk_safe_log(evl_cntk_maker *, evl_value *x); /* as CNTK's Log *
 /* The builders, by file. */
 evl_cntk_build_op evl_cntk_unary, evl_cntk_binary, evl_cntk_identity, evl_cntk_compare,
     evl_cntk_not_equal, evl_cntk_log, evl_cntk_sqrt, evl_cntk_reciprocal, evl_cntk_clip,
-    evl_cntk_if, evl_cntk_log_plus, evl_cntk_diag_times, evl_cntk_normalize,
+    evl_cntk_if, evl_cntk_log_plus, evl_cntk_straight_through, evl_cntk_diag_times, evl_cntk_normalize,
     evl_cntk_denormalize; /* elementwise.c */
 evl_cntk_build_op evl_cntk_times, evl_cntk_transpose_times, evl_cntk_lookup,
     evl_cntk_khatri_rao;                                          /* times.c */
@@ -117,7 +117,7 @@ evl_cntk_build_op evl_cntk_pooling, evl_cntk_old_pooling;         /* pooling.c *
 evl_cntk_build_op evl_cntk_slice, evl_cntk_row_stack, evl_cntk_reshape_op, evl_cntk_legacy_reshape,
     evl_cntk_transpose, evl_cntk_row_repeat, evl_cntk_diagonal; /* layout.c */
 evl_cntk_build_op evl_cntk_where, evl_cntk_packed_index, evl_cntk_gather_packed,
-    evl_cntk_scatter_packed;          /* sequence.c */
+    evl_cntk_scatter_packed, evl_cntk_reconcile; /* sequence.c */
 evl_cntk_build_op evl_cntk_rnn_stack; /* rnn.c */
 evl_cntk_build_op evl_cntk_reduce_elements, evl_cntk_reduce_frames, evl_cntk_sum_elements,
     evl_cntk_sum_columns, evl_cntk_l1, evl_cntk_l2, evl_cntk_cos_distance; /* reduce.c */

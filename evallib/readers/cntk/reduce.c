@@ -2,7 +2,8 @@
 #include "readers/cntk/maker.h"
 #include <string.h>
 
-enum { ALL_OF_SAMPLE = 0, EVERYTHING = -1 }; /* axes that ReduceElements names besides 1, 2, ... */
+/* Axes that ReduceElements names besides 1, 2, ... */
+enum { ALL_OF_SAMPLE = 0, EVERYTHING = -1, SEQUENCE = -2, BATCH = -3 };
 
 typedef struct reduction {
     const char *name, *operator;
@@ -92,6 +93,8 @@ evl_value *evl_cntk_reduce_elements(evl_cntk_maker *k)
         return NULL;
     if (axes->n != 1 || axes->at[0] > 0)
         return reduce_axes(k, r, x);
+    if (axes->at[0] == SEQUENCE || axes->at[0] == BATCH)
+        return evl_cntk_reduce_frames(k);
     if (axes->at[0] == EVERYTHING && !r->to_index)
         return evl_cntk_reduce_all(k, r->operator, x);
     if (axes->at[0] != ALL_OF_SAMPLE)

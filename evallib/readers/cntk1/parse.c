@@ -170,6 +170,11 @@ static void read_relation(parser *p)
     }
     node->has_relation = true;
     node->inputs = read_references(p, node->name, &node->n_inputs);
+    if (node->op->build == evl_cntk_rnn_stack && p->c.version < 14 && node->n_inputs == 2) {
+        evl_cntk_node *data = node->inputs[0]; /* behind the weights since then */
+        node->inputs[0] = node->inputs[1];
+        node->inputs[1] = data;
+    }
 }
 
 static void read_relations(parser *p)
@@ -178,6 +183,26 @@ static void read_relations(parser *p)
     for (size_t i = 0; i < p->model->n_nodes && p->c.status == EVAL_OK; i++)
         read_relation(p);
     evl_cntk1_marker(&p->c, "ERelation");
+}
+
+/* Inputs that name one dynamic axis have as many frames. */
+static void number_axes(parser *p)
+{
+    evl_map *axes = evl_map_new(p->c.arena);
+    size_t n_axes = 0;
+    bool is_full = !axes;
+    for (size_t i = 0; i < p->model->n_nodes && !is_full; i++) {
+        evl_cntk_node *node = &p->model->nodes[i];
+        size_t number = n_axes, n = strlen(node->f.word);
+        if (node->op->rule != EVL_CNTK_INPUT)
+            continue;
+        if (!node->f.is_single && !evl_map_get(axes, node->f.word, n, &number))
+            is_full = !evl_map_set(axes, node->f.word, n, n_axes++);
+        bool is_last = node->f.is_single || number > EVL_FRAMES_SINGLE;
+        node->f.frames_axis = is_last ? EVL_FRAMES_SINGLE : (int64_t)number;
+    }
+    if (is_full)
+        evl_cntk1_stop(&p->c, evl_no_memory(p->c.ctx));
 }
 
 /* --- groups -------------------------------------------------------------------------- */
@@ -249,6 +274,8 @@ EvalStatus evl_cntk1_parse(evl_context *ctx, const void *data, size_t size, evl_
     model->has_old_variances = p.c.version < 13;
     read_nodes(&p);
     read_relations(&p);
+    if (p.c.status == EVAL_OK)
+        number_axes(&p);
     read_roots(&p);
     evl_cntk1_marker(&p.c, "ECN");
     return p.c.status;

@@ -3,6 +3,7 @@
 ** A payload has no length: to get past a node one must know its layout. Most are a table
 ** of fields with the versions that have them; what a table cannot say is a function. */
 #include "readers/cntk1/payload.h"
+#include <string.h>
 
 typedef enum field_kind {
     FLAG,
@@ -157,12 +158,12 @@ static const field legacy_reshape[] = {
 
 static const field row_repeat[] = { { U64, ALWAYS, LAST, offsetof(evl_cntk_fields, repeats) } };
 
-static const field where[] = { { TEXT, 11, LAST, NOWHERE } };
+static const field where[] = { { TEXT, 11, LAST, offsetof(evl_cntk_fields, word) } };
 
 static const field rnn[] = {
-    { U64, ALWAYS, LAST, NOWHERE }, /* both directions, layers, cells */
-    { U64, ALWAYS, LAST, NOWHERE },
-    { U64, ALWAYS, LAST, NOWHERE },
+    { U64, ALWAYS, LAST, offsetof(evl_cntk_fields, is_bidirectional) },
+    { U64, ALWAYS, LAST, offsetof(evl_cntk_fields, layers) },
+    { U64, ALWAYS, LAST, offsetof(evl_cntk_fields, size) },
     { TEXT, ALWAYS, LAST, offsetof(evl_cntk_fields, word) },
     { I32, 14, LAST, NOWHERE },
 };
@@ -249,6 +250,35 @@ static const layout layouts[EVL_CNTK1_PAYLOADS] = {
     [EVL_CNTK1_TRACE] = { trace, sizeof trace / sizeof *trace, NULL },
 };
 
+/* Which operand's frames the result has. */
+static uint8_t frames_of(evl_cntk_build_op *build)
+{
+    static const struct {
+        evl_cntk_build_op *build;
+        evl_cntk_frames frames;
+    } known[] = {
+        { evl_cntk_input, EVL_CNTK_AS_TOLD },
+        { evl_cntk_where, EVL_CNTK_AS_TOLD },
+        { evl_cntk_packed_index, EVL_CNTK_AS_SECOND },
+        { evl_cntk_reconcile, EVL_CNTK_AS_SECOND },
+        { evl_cntk_rnn_stack, EVL_CNTK_AS_SECOND },
+        { evl_cntk_gather_packed, EVL_CNTK_AS_FIRST },
+        { evl_cntk_scatter_packed, EVL_CNTK_AS_FIRST },
+        { evl_cntk_delay, EVL_CNTK_AS_FIRST },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].build == build)
+            return (uint8_t)known[i].frames;
+    return EVL_CNTK_AS_OPERANDS;
+}
+
+/* Networks saved by v2 name an axis without a sequence so: there is one frame for each. */
+static bool is_single_axis(const char *name)
+{
+    static const char begin[] = "__noSequenceAxis";
+    return strncmp(name, begin, sizeof begin - 1) == 0;
+}
+
 static bool has_window(evl_cntk1_payload payload)
 {
     return payload == EVL_CNTK1_WINDOW || payload == EVL_CNTK1_CONVOLUTION;
@@ -271,6 +301,8 @@ void evl_cntk1_read_payload(evl_cntk1_cursor *c, evl_cntk_node *node)
     read_fields(c, l->fields, l->n, &node->f);
     if (l->rest)
         l->rest(c, &node->f);
+    node->frames = frames_of(node->op->build);
+    node->f.is_single = node->frames == EVL_CNTK_AS_TOLD && is_single_axis(node->f.word);
     if (c->status != EVAL_OK)
         evl_fail_at(c->ctx, "node '%s' (%s): ", node->name, node->op->name);
 }

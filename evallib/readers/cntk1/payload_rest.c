@@ -3,13 +3,12 @@
 
 void evl_cntk1_rest_of_input(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
-    (void)f;
     uint32_t n_axes = c->version >= 8 ? evl_cntk1_u32(c) : 0;
     if (n_axes > 1 && c->status == EVAL_OK)
         evl_cntk1_stop(c, evl_fail(c->ctx, EVAL_ERR_FORMAT,
                                    "%u dynamic axes, at most one is possible", (unsigned)n_axes));
     if (n_axes == 1)
-        evl_cntk1_text(c);
+        f->word = evl_cntk1_text(c); /* the axis; "" is the usual one */
     if (c->version >= 10)
         evl_cntk1_f32(c); /* learning rate */
 }

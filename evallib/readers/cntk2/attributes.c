@@ -147,6 +147,18 @@ bool evl_cntk2_is_single(evl_cntk2_cursor *c, evl_pb_many axes)
     return is;
 }
 
+const char *evl_cntk2_sequence_axis(evl_cntk2_cursor *c, evl_pb_many axes)
+{
+    evl_cntk2_value v;
+    const char *name = "";
+    while (evl_cntk2_item(c, &axes, &v)) {
+        evl_cntk2_axis a = evl_cntk2_axis_of(c, v.axis);
+        if (code_of(&a) == EVL_CNTK2_SEQUENCE)
+            name = a.name;
+    }
+    return name;
+}
+
 static void store_axis(evl_cntk2_cursor *c, kind k, const evl_cntk2_value *v, void *to)
 {
     evl_cntk2_axis a = evl_cntk2_axis_of(c, v->axis);

@@ -8,4 +8,6 @@ void evl_cntk2_read_attributes(evl_cntk2_cursor *, const evl_cntk2_dictionary *f
 
 /* Whether dynamic axes hold no sequence: there is a batch, or nothing. */
 bool evl_cntk2_is_single(evl_cntk2_cursor *, evl_pb_many axes);
+/* The name of the one that is a sequence; "" when none is. */
+const char *evl_cntk2_sequence_axis(evl_cntk2_cursor *, evl_pb_many axes);
 #endif

@@ -11,29 +11,6 @@ static evl_value *with_frames(evl_cntk_maker *k, evl_value *x, bool has_frames)
     return y;
 }
 
-/* x, with as many frames as the other operand has. */
-evl_value *evl_cntk2_reconcile(evl_cntk_maker *k)
-{
-    evl_value *x = k->in[0], *like = k->in[1];
-    int64_t ones[EVAL_MAX_RANK];
-    if (!like->has_frames || (x->has_frames && !k->is_single[0]))
-        return x;
-    if (!x->has_frames)
-        return evl_cntk_with_frames(k, x, like);
-    for (int32_t i = 0; i < x->t.shape.rank; i++)
-        ones[i] = 1;
-    evl_attribute axis = evl_attribute_int("axis", 0);
-    evl_value *shape[2] = { evl_cntk_frame_count(k, like),
-                            evl_build_ints(&k->b, ones, (size_t)x->t.shape.rank - 1) };
-    evl_value *in[2] = { x, evl_cntk_call(k, "Concat", shape, 2, &axis, 1) };
-    evl_value *y = evl_cntk_call(k, "Expand", in, 2, NULL, 0);
-    if (y) {
-        y->t.shape = x->t.shape;
-        y->t.shape.dim[0] = like->t.shape.dim[0];
-    }
-    return y;
-}
-
 /* Operands: a sample whose last axis is the sequence; perhaps how long it is. */
 evl_value *evl_cntk2_to_sequence(evl_cntk_maker *k)
 {

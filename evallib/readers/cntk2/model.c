@@ -8,6 +8,8 @@ typedef struct maker {
     evl_cntk2_cursor *c;
     evl_cntk_model *model;
     evl_map *uses; /* name -> how many nodes bear it */
+    evl_map *axes; /* names of dynamic axes -> their numbers, from 0 */
+    size_t n_axes;
     size_t n_outputs;
     evl_cntk2_source *sources; /* of all functions' inputs, one function after the other */
     size_t n_sources;
@@ -102,6 +104,19 @@ static evl_cntk_list declared_shape(maker *m, const evl_cntk2_dictionary *record
     return dims;
 }
 
+/* Which axis an input's frames are on; sequences and what has one frame for each go together. */
+static uint8_t frames_axis(maker *m, evl_pb_many axes, bool is_single)
+{
+    const char *name = evl_cntk2_sequence_axis(m->c, axes);
+    size_t n = strlen(name), number = m->n_axes;
+    if (is_single)
+        return EVL_FRAMES_SINGLE;
+    if (!evl_map_get(m->axes, name, n, &number) && m->c->status == EVAL_OK &&
+        !evl_map_set(m->axes, name, n, m->n_axes++))
+        m->c->status = evl_no_memory(m->c->ctx);
+    return (uint8_t)(number < EVL_FRAMES_SINGLE ? number : EVL_FRAMES_SINGLE - 1);
+}
+
 /* An unbound placeholder is an input: some programs save their models so. */
 static void fill_input(maker *m, const evl_cntk2_variable *x, evl_cntk_node *node)
 {
@@ -111,6 +126,7 @@ static void fill_input(maker *m, const evl_cntk2_variable *x, evl_cntk_node *nod
     evl_pb_many axes = evl_cntk2_vector(m->c, &x->record, "dynamic_axis");
     node->f.is_static = x->kind == EVL_CNTK2_INPUT && axes.n == 0;
     node->f.is_single = evl_cntk2_is_single(m->c, axes);
+    node->f.frames_axis = frames_axis(m, axes, node->f.is_single);
 }
 
 static void fill_parameter(maker *m, const evl_cntk2_variable *x, evl_cntk_node *node)
@@ -292,6 +308,34 @@ static bool is_good_name(const maker *m, const char *name)
     return *name && uses_of(m, name) == 1;
 }
 
+static bool is_given(const evl_cntk2_variable *x)
+{
+    return x->node && (x->kind == EVL_CNTK2_INPUT || x->kind == EVL_CNTK2_PLACEHOLDER);
+}
+
+/* What the caller must give is called as people called it, even where a parameter inside a
+** layer is called the same. */
+static void name_given(maker *m)
+{
+    const evl_cntk2_network *net = m->net;
+    evl_map *given = evl_map_new(m->c->arena);
+    for (size_t i = 0; given && i < net->n_variables; i++) {
+        const evl_cntk2_variable *x = &net->variables[i];
+        size_t n = 0;
+        evl_map_get(given, x->name, strlen(x->name), &n);
+        if (is_given(x) && !evl_map_set(given, x->name, strlen(x->name), n + 1))
+            given = NULL;
+    }
+    for (size_t i = 0; given && i < net->n_variables; i++) {
+        const evl_cntk2_variable *x = &net->variables[i];
+        size_t n = 0;
+        if (is_given(x) && *x->name && evl_map_get(given, x->name, strlen(x->name), &n) && n == 1)
+            x->node->name = x->name;
+    }
+    if (!given && m->c->status == EVAL_OK)
+        m->c->status = evl_no_memory(m->c->ctx);
+}
+
 static void name_node(maker *m, evl_cntk_node *node, const char *name, const char *uid)
 {
     if (!node->name && is_good_name(m, name))
@@ -343,6 +387,7 @@ static void name_all(maker *m)
         count_use(m, net->functions[i].name);
         count_use(m, net->functions[i].uid);
     }
+    name_given(m);
     for (size_t i = 0; i < net->n_variables; i++)
         if (net->variables[i].node)
             name_node(m, net->variables[i].node, net->variables[i].name, net->variables[i].uid);
@@ -377,7 +422,8 @@ static size_t most_aliases(const maker *m)
 void evl_cntk2_make_model(evl_cntk2_network *net, evl_cntk_model *model)
 {
     maker m = { .net = net, .c = &net->c, .model = model, .uses = evl_map_new(net->c.arena) };
-    if (!m.uses)
+    m.axes = evl_map_new(net->c.arena);
+    if (!m.uses || !m.axes)
         m.c->status = evl_no_memory(m.c->ctx);
     resolve_inputs(&m);
     resolve_outputs(&m);

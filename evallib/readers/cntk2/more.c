@@ -32,15 +32,6 @@ evl_value *evl_cntk2_eye_like(evl_cntk_maker *k)
     return evl_cntk_call_1(k, "EyeLike", k->in[0]);
 }
 
-evl_value *evl_cntk2_straight_through(evl_cntk_maker *k)
-{
-    evl_value *in[3];
-    in[0] = evl_cntk_call_number(k, "GreaterOrEqual", k->in[0], 0);
-    in[1] = evl_build_number(&k->b, k->node->real, 1);
-    in[2] = evl_build_number(&k->b, k->node->real, -1);
-    return evl_cntk_call(k, "Where", in, 3, NULL, 0);
-}
-
 /* --- by index ---------------------------------------------------------------------------- */
 
 /* Classes become a new axis. */
