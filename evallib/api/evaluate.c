@@ -196,16 +196,13 @@ static EvalStatus evaluate(evl_context *ctx, evl_job *job)
     if (st != EVAL_OK)
         return st;
     evl_states_begin(job->states);
-    st = c->n_runs > 1 ? run_one_by_one(ctx, c, out) : run_at_once(ctx, c, out);
-    if (st == EVAL_OK)
-        evl_states_swap(job->states);
-    return st;
+    return c->n_runs > 1 ? run_one_by_one(ctx, c, out) : run_at_once(ctx, c, out);
 }
 
-EvalStatus evl_evaluator_evaluate(evl_context *ctx, evl_evaluator *e, const evl_flat *in,
-                                  size_t n_in, evl_flat *out, size_t n_out)
+EvalStatus evl_evaluate_with(evl_context *ctx, evl_evaluator *e, evl_states *states,
+                             const evl_flat *in, size_t n_in, evl_flat *out, size_t n_out)
 {
-    call c = { .job = { .e = e, .n_feeds = n_in, .n_fetches = n_out, .states = &e->states,
+    call c = { .job = { .e = e, .n_feeds = n_in, .n_fetches = n_out, .states = states,
                         .list = &e->evaluated },
                .in = in,
                .out = out };
@@ -213,9 +210,22 @@ EvalStatus evl_evaluator_evaluate(evl_context *ctx, evl_evaluator *e, const evl_
     if (st != EVAL_OK)
         return st;
     c.real = c.job.model->machine.real;
-    evl_made_free_all(e, &e->evaluated);
     st = evl_with_room(ctx, &c.job, evaluate);
     evl_model_release(c.job.model);
+    return st;
+}
+
+/* CNTK v2 begins a sequence in each call, v1 goes on until it is told otherwise. */
+EvalStatus evl_evaluator_evaluate(evl_context *ctx, evl_evaluator *e, const evl_flat *in,
+                                  size_t n_in, evl_flat *out, size_t n_out)
+{
+    bool is_carried = e->model && !e->model->graph->starts_anew;
+    evl_made_free_all(e, &e->evaluated);
+    evl_states none = { .n = 0 };
+    evl_states *states = is_carried ? &e->states : &none;
+    EvalStatus st = evl_evaluate_with(ctx, e, states, in, n_in, out, n_out);
+    if (st == EVAL_OK)
+        evl_states_swap(states);
     return st;
 }
 

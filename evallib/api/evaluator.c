@@ -46,6 +46,7 @@ static void drop_error(evl_error *error)
 
 static void drop_network(evl_evaluator *e)
 {
+    evl_forward_end(e);
     evl_made_free_all(e, &e->evaluated);
     evl_states_free(&e->states);
     evl_model_release(e->model);
@@ -199,6 +200,7 @@ static EvalStatus replace_network(evl_context *ctx, evl_evaluator *e, evl_model 
     if (st != EVAL_OK)
         return st;
     evl_made_free_all(e, &e->evaluated);
+    evl_forward_end(e);
     evl_states_free(&e->states);
     e->states = states;
     evl_mutex_lock(e->lock);

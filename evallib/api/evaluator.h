@@ -14,6 +14,19 @@ typedef struct evl_home {
     evl_memory memory;
 } evl_home;
 
+/* What StartForwardEvaluation chose: extended.c. */
+typedef struct evl_forward {
+    evl_arena *arena; /* holds what follows; NULL: nothing is chosen */
+    evl_value **inputs, **outputs;
+    size_t n_inputs, n_outputs;
+    void **dense;       /* by input: room for sparse columns written out */
+    size_t *dense_bytes;
+    bool has_sequence;  /* one may go on */
+    evl_states spare;   /* of a new sequence, until its first call succeeded */
+    evl_states *sequences;
+    size_t n_sequences, n_rooms;
+} evl_forward;
+
 typedef struct evl_made evl_made; /* an output whose memory the library made: made.c */
 
 typedef struct evl_evaluator {
@@ -22,7 +35,8 @@ typedef struct evl_evaluator {
     evl_mutex *lock;       /* of model, made, error */
     atomic_flag is_busy;
     evl_model *model;      /* NULL: no network yet */
-    evl_states states;     /* of the network's recurrences, for Evaluate */
+    evl_states states;     /* of the network's recurrences, for Evaluate and ForwardPass */
+    evl_forward forward;
     char *init;            /* text of the last Init; NULL: none */
     evl_made *made;        /* by Run: until Release */
     evl_made *evaluated;   /* by Evaluate: until the next */
@@ -65,6 +79,7 @@ const char *evl_evaluator_last_error(evl_evaluator *);
 /* nodes.c: what there is in the network. */
 EVL_MUST_USE EvalStatus evl_evaluator_dimensions(evl_context *, evl_evaluator *, EvalNodeGroup,
                                                  EvalDimension *, size_t *count);
+size_t evl_sample_size(const evl_value *); /* elements; 0: that depends on the input */
 EVL_MUST_USE EvalStatus evl_evaluator_find(evl_context *, evl_evaluator *, const char *name);
 typedef enum evl_listing { EVL_LIST_INPUTS, EVL_LIST_OUTPUTS, EVL_LIST_NODES } evl_listing;
 EVL_MUST_USE EvalStatus evl_evaluator_describe(evl_context *, evl_evaluator *, evl_listing,
@@ -82,7 +97,44 @@ typedef struct evl_flat {
 } evl_flat;
 EVL_MUST_USE EvalStatus evl_evaluator_evaluate(evl_context *, evl_evaluator *, const evl_flat *in,
                                                size_t n_in, evl_flat *out, size_t n_out);
+/* The same with states that the caller swaps when all went well; an output may be made. */
+EVL_MUST_USE EvalStatus evl_evaluate_with(evl_context *, evl_evaluator *, evl_states *,
+                                          const evl_flat *in, size_t n_in, evl_flat *out,
+                                          size_t n_out);
 EVL_MUST_USE EvalStatus evl_evaluator_reset(evl_context *, evl_evaluator *);
+
+/* extended.c: which variables a forward pass has. */
+EVL_MUST_USE EvalStatus evl_forward_start(evl_context *, evl_evaluator *,
+                                          const char *const *outputs, size_t n_out);
+EVL_MUST_USE EvalStatus evl_forward_schema(evl_context *, evl_evaluator *, bool of_outputs,
+                                           EvalVariable *, size_t *count);
+void evl_forward_end(evl_evaluator *);
+
+/* forward.c: buffers of the object's type. */
+typedef struct evl_buffer {
+    void *data;
+    size_t count, capacity;
+    const int32_t *rows, *columns;
+    size_t n_rows, n_columns;
+} evl_buffer;
+EVL_MUST_USE EvalStatus evl_forward_pass(evl_context *, evl_evaluator *, const evl_buffer *in,
+                                         size_t n_in, evl_buffer *out, size_t n_out, bool reset);
+typedef struct evl_sequences {
+    const size_t *lengths;
+    const uint8_t *begins;
+    size_t n;
+} evl_sequences;
+EVL_MUST_USE EvalStatus evl_forward_sequences(evl_context *, evl_evaluator *, const evl_buffer *in,
+                                              size_t n_in, evl_buffer *out, size_t n_out,
+                                              const evl_sequences *);
+
+/* carried.c: what recurrences carry from call to call. */
+EVL_MUST_USE EvalStatus evl_carried_list(evl_context *, evl_evaluator *, EvalDimension *,
+                                         size_t *count);
+EVL_MUST_USE EvalStatus evl_carried_get(evl_context *, evl_evaluator *, const char *name,
+                                        void *data, size_t *count);
+EVL_MUST_USE EvalStatus evl_carried_set(evl_context *, evl_evaluator *, const char *name,
+                                        const void *data, size_t count);
 
 /* run.c: typed tensors. */
 EVL_MUST_USE EvalStatus evl_evaluator_run(evl_context *, evl_evaluator *, const EvalTensor *in,

@@ -9,6 +9,7 @@
 typedef PUBLIC(IEvaluateModel) interface;
 typedef PUBLIC(EvalInput) input;
 typedef PUBLIC(EvalOutput) output;
+typedef PUBLIC(EvalBuffer) buffer;
 
 typedef struct object {
     interface super; /* first: an interface * is an object * */
@@ -287,6 +288,136 @@ static EvalStatus metadata(interface *self, size_t index, const char **key, cons
                          : st;
 }
 
+static EvalStatus schema(interface *self, bool of_outputs, EvalVariable *variables, size_t *count)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK ? evl_leave(&entry, evl_forward_schema(&entry.ctx, entry.e, of_outputs,
+                                                                variables, count))
+                         : st;
+}
+
+static EvalStatus input_schema(interface *self, EvalVariable *variables, size_t *count)
+{
+    return schema(self, false, variables, count);
+}
+
+static EvalStatus output_schema(interface *self, EvalVariable *variables, size_t *count)
+{
+    return schema(self, true, variables, count);
+}
+
+static EvalStatus start_forward(interface *self, const char *const *outputs, size_t n_out)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK
+               ? evl_leave(&entry, evl_forward_start(&entry.ctx, entry.e, outputs, n_out))
+               : st;
+}
+
+/* This twin's buffers as those that the two have in common; too many or NULL ones are told
+** apart there. */
+typedef struct buffers {
+    evl_buffer few[2 * FEW], *in, *out;
+    size_t n_in, n_out;
+} buffers;
+
+static evl_buffer buffer_of(const buffer *b)
+{
+    return (evl_buffer){ b->data, b->count, b->capacity, b->rows, b->columns, b->nRows,
+                         b->nColumns };
+}
+
+static EvalStatus take_buffers(evl_context *ctx, buffers *all, const buffer *in, const buffer *out)
+{
+    bool are_few = all->n_in <= FEW && all->n_out <= FEW;
+    all->in = are_few ? all->few
+                      : evl_allocate_zeroed(ctx->memory, (all->n_in + all->n_out) * sizeof *all->in);
+    if (!all->in)
+        return evl_no_memory(ctx);
+    all->out = all->in + all->n_in;
+    for (size_t i = 0; i < all->n_in; i++)
+        all->in[i] = buffer_of(&in[i]);
+    for (size_t i = 0; i < all->n_out; i++)
+        all->out[i] = buffer_of(&out[i]);
+    return EVAL_OK;
+}
+
+static void give_buffers(evl_context *ctx, const buffers *all, buffer *out)
+{
+    for (size_t i = 0; i < all->n_out; i++) {
+        out[i].data = all->out[i].data;
+        out[i].count = all->out[i].count;
+    }
+    if (all->in != all->few)
+        evl_release(ctx->memory, all->in);
+}
+
+/* sequences NULL: one. */
+static EvalStatus forward(evl_entry *entry, const buffer *in, size_t n_in, buffer *out,
+                          size_t n_out, const evl_sequences *sequences, bool reset)
+{
+    buffers all = { .n_in = in ? n_in : 0, .n_out = out ? n_out : 0 };
+    evl_context *ctx = &entry->ctx;
+    if ((n_in && !in) || (n_out && !out))
+        return evl_fail(ctx, EVAL_ERR_ARGUMENT, "an array of buffers is NULL");
+    EvalStatus st = take_buffers(ctx, &all, in, out);
+    if (st != EVAL_OK)
+        return st;
+    st = sequences ? evl_forward_sequences(ctx, entry->e, all.in, n_in, all.out, n_out, sequences)
+                   : evl_forward_pass(ctx, entry->e, all.in, n_in, all.out, n_out, reset);
+    give_buffers(ctx, &all, out);
+    return st;
+}
+
+static EvalStatus forward_pass(interface *self, const buffer *in, size_t n_in, buffer *out,
+                               size_t n_out, int32_t reset)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK ? evl_leave(&entry, forward(&entry, in, n_in, out, n_out, NULL, reset != 0))
+                         : st;
+}
+
+static EvalStatus forward_sequences(interface *self, const buffer *in, size_t n_in, buffer *out,
+                                    size_t n_out, const size_t *lengths, const uint8_t *begins,
+                                    size_t n_sequences)
+{
+    evl_entry entry;
+    evl_sequences all = { lengths, begins, n_sequences };
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK ? evl_leave(&entry, forward(&entry, in, n_in, out, n_out, &all, false))
+                         : st;
+}
+
+static EvalStatus get_states(interface *self, EvalDimension *states, size_t *count)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK
+               ? evl_leave(&entry, evl_carried_list(&entry.ctx, entry.e, states, count))
+               : st;
+}
+
+static EvalStatus get_state(interface *self, const char *name, real *data, size_t *count)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK
+               ? evl_leave(&entry, evl_carried_get(&entry.ctx, entry.e, name, data, count))
+               : st;
+}
+
+static EvalStatus set_state(interface *self, const char *name, const real *data, size_t count)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK
+               ? evl_leave(&entry, evl_carried_set(&entry.ctx, entry.e, name, data, count))
+               : st;
+}
+
 static const PUBLIC(EvalControl) control_table = {
     sizeof control_table, set_allocator, set_log,     clone_object,
     memory_use,           load_memory,   load_callback,
@@ -296,6 +427,11 @@ static const PUBLIC(EvalDescribe) describe_table = {
     sizeof describe_table, inputs, outputs, nodes, metadata,
 };
 
+static const PUBLIC(EvalExtended) extended_table = {
+    sizeof extended_table, input_schema, output_schema, start_forward, forward_pass,
+    forward_sequences,     get_states,   get_state,     set_state,
+};
+
 static const struct {
     const char *name;
     uint32_t version;
@@ -303,6 +439,7 @@ static const struct {
 } interfaces[] = {
     { "control", 2, &control_table },
     { "describe", 1, &describe_table },
+    { "extended", 1, &extended_table },
 };
 
 static EvalStatus find_interface(evl_context *ctx, const char *name, uint32_t version,

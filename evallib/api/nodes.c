@@ -2,7 +2,7 @@
 #include "api/perform.h"
 
 /* Elements of one sample; 0 when that depends on the input (eval.h). */
-static size_t sample_size(const evl_value *v)
+size_t evl_sample_size(const evl_value *v)
 {
     evl_shape s = v->t.shape;
     if (s.rank > 0 && (v->has_frames || s.dim[0] < 0))
@@ -20,7 +20,7 @@ static EvalStatus give_sizes(evl_context *ctx, evl_value *const *values, size_t 
     if (capacity < n)
         return evl_fail(ctx, EVAL_ERR_LIMIT, "room for %zu nodes, and there are %zu", capacity, n);
     for (size_t i = 0; i < n; i++)
-        dims[i] = (EvalDimension){ values[i]->name, sample_size(values[i]) };
+        dims[i] = (EvalDimension){ values[i]->name, evl_sample_size(values[i]) };
     return EVAL_OK;
 }
 
@@ -36,7 +36,7 @@ static EvalStatus give_specified(evl_context *ctx, const evl_graph *g, EvalDimen
             return st;
     }
     for (size_t i = 0; i < *count; i++)
-        dims[i].size = sample_size(evl_graph_find_node(g, dims[i].name));
+        dims[i].size = evl_sample_size(evl_graph_find_node(g, dims[i].name));
     return EVAL_OK;
 }
 

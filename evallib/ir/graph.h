@@ -29,11 +29,18 @@ struct evl_value {
     size_t output;                /* which of the producer's outputs */
     bool is_input;                /* the caller may have to give it */
     bool is_constant;             /* t.data holds it (NULL when it has no element) */
+    bool is_sparse;               /* of an input: few of its elements are not 0 */
     bool has_frames;              /* CNTK: the first axis counts the frames of a sequence */
     uint8_t frames_axis;          /* of an input with frames: those of one axis have as many */
     evl_value *replaced_by;       /* in a plan's copy: use that one instead; see evl_value_final */
     size_t slot;                  /* a number for whoever works on the graph */
 };
+
+/* The node that shows a state, and how many frames it keeps. */
+typedef struct evl_state_info {
+    const evl_value *value; /* NULL: it was left out */
+    int64_t n_frames;
+} evl_state_info;
 
 typedef enum evl_attribute_kind {
     EVL_ATTRIBUTE_INT,
@@ -104,6 +111,8 @@ struct evl_graph {
     EvalStatus failure;           /* of a branch whose shapes contradict: it fails when taken */
     const char *failure_text;
     size_t n_states;              /* carried from call to call: Delay, Recurrence */
+    evl_state_info *states;       /* what they are; NULL: nobody told */
+    bool starts_anew;             /* a call carries nothing on unless it is asked to */
 };
 
 /* All NULL results mean: no memory. Names are copied; NULL is "". */

@@ -181,6 +181,20 @@ typedef struct EvalNodeInfo {
     const char *dimNames[EVAL_MAX_RANK];      /* symbolic names; NULL where there is none */
 } EvalNodeInfo;
 
+typedef enum EvalStorage {
+    EVAL_STORAGE_DENSE = 1,
+    EVAL_STORAGE_SPARSE = 2,  /* columns, of which only what is not 0 is told */
+    EVAL_STORAGE_MAX = 0x7fffffff
+} EvalStorage;
+
+/* An input or output of the extended interface. */
+typedef struct EvalVariable {
+    const char *name;         /* lasts until CreateNetwork or Destroy */
+    EvalType type;
+    EvalStorage storage;
+    size_t elements;          /* of one sample */
+} EvalVariable;
+
 typedef struct EvalInfo {
     size_t size;              /* sizeof(EvalInfo) */
     uint32_t abi;             /* major number of the binary interface */

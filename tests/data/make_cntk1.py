@@ -70,6 +70,16 @@ def recurrent(version, op="PastValue", stored=True):
     return m
 
 
+def sparse(version):
+    """z = the sum of x, which is 2 x of each of three sparse elements."""
+    m = Model(version)
+    m.add("SparseInputValue", "x", shape=[3])
+    m.parameter("W", np.full((1, 3), 2, np.float32))
+    m.add("Times", "z", ["W", "x"])
+    m.features, m.outputs = ["x"], ["z"]
+    return m
+
+
 def everything(version):
     """A node of every kind of payload; most are not offered, and no output needs them."""
     m = Model(version)
@@ -145,7 +155,7 @@ MODELS = {
     "image_hwc_v15": image(15, 0), "image_chw_v23": image(23, 1), "recurrent_v3": recurrent(3),
     "recurrent_v14": recurrent(14), "shapeless_v14": recurrent(14, stored=False),
     "backward_v27": recurrent(27, "FutureValue"), "everything_v14": everything(14),
-    "everything_v16": everything(16), "everything_v31": everything(NEWEST),
+    "sparse_v14": sparse(14), "everything_v16": everything(16), "everything_v31": everything(NEWEST),
     "bad_cycle": broken(cycle), "bad_both_ways": broken(both_ways),
     "bad_unknown_child": broken(unknown_child), "bad_same_name": broken(same_name),
     "bad_unknown_operator": broken(unknown_operator), "bad_not_offered": broken(not_offered),

@@ -379,16 +379,29 @@ static EvalStatus begin(plan *p)
         return evl_no_memory(p->net.ctx);
     for (size_t i = 0; i < p->net.model->n_nodes; i++) {
         const evl_cntk_node *node = &p->net.model->nodes[i];
-        bool is_carried =
-            evl_cntk_is_delay(node) && !evl_cntk_looks_ahead(node) && !p->net.model->starts_anew;
+        bool is_carried = evl_cntk_is_delay(node) && !evl_cntk_looks_ahead(node);
         p->net.states[i] = is_carried ? (int64_t)p->net.graph->n_states++ : -1;
     }
     return find_order(p);
 }
 
+static EvalStatus add_states(const plan *p)
+{
+    evl_graph *g = p->net.graph;
+    g->starts_anew = p->net.model->starts_anew;
+    g->states = evl_arena_take_many(g->arena, g->n_states + 1, sizeof *g->states);
+    for (size_t i = 0; g->states && i < p->net.model->n_nodes; i++)
+        if (p->net.states[i] >= 0)
+            g->states[p->net.states[i]] =
+                (evl_state_info){ p->net.values[i], p->net.model->nodes[i].f.step };
+    return g->states ? EVAL_OK : evl_no_memory(p->net.ctx);
+}
+
 static EvalStatus end(const plan *p)
 {
     EvalStatus st = add_inputs(p);
+    if (st == EVAL_OK)
+        st = add_states(p);
     if (st == EVAL_OK)
         st = add_outputs(p);
     if (st == EVAL_OK)

@@ -34,7 +34,7 @@ typedef struct evl_cntk_fields {
     int64_t layout, pool, averages_pads, rounds_up, is_transposed, is_spatial, keeps_axes;
     int64_t size, layers, groups, mode, inferred_rank;
     int64_t frames_axis; /* of an input: which dynamic axis */
-    int64_t is_bidirectional, is_single, is_static, output; /* of several */
+    int64_t is_bidirectional, is_single, is_static, is_sparse, output; /* of several */
     double epsilon, initial, number;
 } evl_cntk_fields;
 

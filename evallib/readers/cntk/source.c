@@ -44,6 +44,7 @@ evl_value *evl_cntk_input(evl_cntk_maker *k)
         v->t.type = k->node->real;
         v->t.shape = shape;
         v->has_frames = has_frames;
+        v->is_sparse = k->node->f.is_sparse || k->node->op->operator;
         v->frames_axis = (uint8_t)k->node->f.frames_axis;
     }
     return checked(k, v);

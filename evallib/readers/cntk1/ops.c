@@ -5,7 +5,7 @@
 static const evl_cntk_op ops[] = {
     /* sources */
     { "InputValue", EVL_CNTK1_INPUT, evl_cntk_input, 0, EVL_CNTK_INPUT, NULL },
-    { "SparseInputValue", EVL_CNTK1_INPUT, evl_cntk_input, 0, EVL_CNTK_INPUT, NULL },
+    { "SparseInputValue", EVL_CNTK1_INPUT, evl_cntk_input, 0, EVL_CNTK_INPUT, "sparse" },
     { "LearnableParameter", EVL_CNTK1_PARAMETER, evl_cntk_parameter, 0, EVL_CNTK_UNTOLD, NULL },
     { "Mean", EVL_CNTK1_COMPUTED, evl_cntk_computed, 0, EVL_CNTK_UNTOLD, NULL },
     { "InvStdDev", EVL_CNTK1_COMPUTED, evl_cntk_computed, 0, EVL_CNTK_UNTOLD, NULL },

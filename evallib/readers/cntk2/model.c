@@ -120,12 +120,15 @@ static uint8_t frames_axis(maker *m, evl_pb_many axes, bool is_single)
 /* An unbound placeholder is an input: some programs save their models so. */
 static void fill_input(maker *m, const evl_cntk2_variable *x, evl_cntk_node *node)
 {
+    evl_cntk2_value v;
     node->op = &evl_cntk2_input.op;
     node->frames = evl_cntk2_input.frames;
     node->f.shape = declared_shape(m, &x->record);
     evl_pb_many axes = evl_cntk2_vector(m->c, &x->record, "dynamic_axis");
     node->f.is_static = x->kind == EVL_CNTK2_INPUT && axes.n == 0;
     node->f.is_single = evl_cntk2_is_single(m->c, axes);
+    node->f.is_sparse =
+        evl_cntk2_find(m->c, &x->record, "is_sparse", EVL_CNTK2_BOOL, &v) && v.flag;
     node->f.frames_axis = frames_axis(m, axes, node->f.is_single);
 }
 
