@@ -3,6 +3,7 @@
 #include "ops/broadcast.h"
 #include "ops/elementwise.h"
 #include "ops/lines.h"
+#include "ops/norm_train.h"
 #include "ops/operands.h"
 #include "ops/ops.h"
 #include <string.h>
@@ -298,8 +299,6 @@ static EvalStatus prepare_batch(evl_prepare *p)
         return evl_no_memory(p->ctx);
     if (!p->out[0])
         return no_output(p->ctx);
-    if (evl_node_int(node, "training_mode", 0))
-        return evl_fail(p->ctx, EVAL_ERR_UNSUPPORTED, "training_mode is not offered");
     if (shape->rank < 1)
         return evl_fail(p->ctx, EVAL_ERR_SHAPE, "input 0 is a scalar");
     int32_t end = is_spatial ? (shape->rank < 2 ? shape->rank : 2) : shape->rank;
@@ -313,7 +312,8 @@ static EvalStatus prepare_batch(evl_prepare *p)
     EvalStatus st = EVAL_OK;
     for (size_t i = 1; i <= 4 && st == EVAL_OK; i++)
         st = check_count(p->ctx, &p->use, i, s->per_sample);
-    return st;
+    bool is_training = node->version >= 14 && evl_node_int(node, "training_mode", 0) != 0;
+    return st == EVAL_OK && is_training ? evl_norm_train_prepare(p) : st;
 }
 
 static EvalStatus infer_batch(evl_infer *x)

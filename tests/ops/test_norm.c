@@ -73,10 +73,6 @@ static void batches_use_the_given_statistics(void **state)
     c.status = EVAL_ERR_SHAPE;
     check_case(&c);
     c.in[4] = reals(variance, CHANNELS);
-    c.attributes[1] = evl_attribute_int("training_mode", 1);
-    c.status = EVAL_ERR_UNSUPPORTED;
-    check_case(&c);
-    c.attributes[1].name = NULL;
     c.status = EVAL_OK;
     c.in[0] = evl_test_reals(x, 2, flat); /* channels last, nothing behind them */
     c.out[0] = evl_test_reals(right, 2, flat);
@@ -84,6 +80,34 @@ static void batches_use_the_given_statistics(void **state)
         right[i] = (x[i] - mean[i % CHANNELS]) / sqrt(variance[i % CHANNELS] + epsilon) *
                        scale[i % CHANNELS] +
                    bias[i % CHANNELS];
+    check_case(&c);
+}
+
+static void in_training_batches_use_their_own_statistics(void **state)
+{
+    double means[CHANNELS] = { 0 }, variances[CHANNELS] = { 0 }, moved[2][CHANNELS];
+    (void)state;
+    fill();
+    for (size_t i = 0; i < N; i++)
+        means[i / SPACE % CHANNELS] += x[i] / (BATCH * SPACE);
+    for (size_t i = 0; i < N; i++)
+        variances[i / SPACE % CHANNELS] +=
+            pow(x[i] - means[i / SPACE % CHANNELS], 2) / (BATCH * SPACE);
+    for (size_t i = 0; i < N; i++) {
+        size_t c = i / SPACE % CHANNELS;
+        right[i] = (x[i] - means[c]) / sqrt(variances[c] + epsilon) * scale[c] + bias[c];
+    }
+    for (size_t c = 0; c < CHANNELS; c++) {
+        moved[0][c] = mean[c] * 0.75 + means[c] * 0.25;
+        moved[1][c] = variance[c] * 0.75 + variances[c] * 0.25;
+    }
+    op_case c = case_of("BatchNormalization", 14);
+    c.in[3] = reals(mean, CHANNELS);
+    c.in[4] = reals(variance, CHANNELS);
+    c.out[1] = reals(moved[0], CHANNELS);
+    c.out[2] = reals(moved[1], CHANNELS);
+    c.attributes[1] = evl_attribute_int("training_mode", 1);
+    c.attributes[2] = evl_attribute_number("momentum", 0.75);
     check_case(&c);
 }
 
@@ -243,6 +267,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_use_the_given_statistics),
+        cmocka_unit_test(in_training_batches_use_their_own_statistics),
         cmocka_unit_test(without_spatial_every_element_is_a_channel),
         cmocka_unit_test(instances_normalize_each_channel),
         cmocka_unit_test(groups_have_a_scale_each_or_one_a_channel),
