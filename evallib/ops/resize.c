@@ -12,8 +12,8 @@ enum { MOST_ROI = 2 * EVAL_MAX_RANK };
 typedef struct wanted {
     evl_known known;
     int64_t size[EVAL_MAX_RANK];
-    double scale[EVAL_MAX_RANK];
-    double roi[MOST_ROI]; /* starts, then ends, of all axes */
+    double scale[EVAL_MAX_RANK], scaled[EVAL_MAX_RANK]; /* scale * size, not cut to a whole one */
+    double roi[MOST_ROI];                               /* starts, then ends, of all axes */
 } wanted;
 
 static bool is_old(const evl_node *node)
@@ -44,16 +44,15 @@ static EvalStatus use_scales(evl_context *ctx, const evl_shape *in, const evl_ax
 {
     for (size_t i = 0; i < axes->n; i++) {
         int32_t d = axes->axis[i];
-        double size;
         if (!(scales[i] > 0) || !(scales[i] < 1e9))
             return evl_fail(ctx, EVAL_ERR_SHAPE, "the scale of axis %" PRId32 " is not positive",
                             d);
         /* Scales are float32: their product is too, so that 10 * 0.7 is 7. */
-        size = floor((double)((float)scales[i] * (float)in->dim[d]));
-        if (size > 1e15)
+        w->scaled[d] = (double)((float)scales[i] * (float)in->dim[d]);
+        if (w->scaled[d] > 1e15)
             return evl_fail(ctx, EVAL_ERR_LIMIT, "axis %" PRId32 " would be too large", d);
         w->scale[d] = scales[i];
-        w->size[d] = in->dim[d] < 0 ? EVL_UNKNOWN_DIM : (int64_t)size;
+        w->size[d] = in->dim[d] < 0 ? EVL_UNKNOWN_DIM : (int64_t)w->scaled[d];
     }
     return EVAL_OK;
 }
@@ -71,8 +70,10 @@ static void keep_ratio(const evl_node *node, const evl_shape *in, const evl_axes
         scale = (is_least ? other < scale : other > scale) ? other : scale;
     }
     for (size_t i = 0; i < axes->n; i++) {
-        w->scale[axes->axis[i]] = scale;
-        w->size[axes->axis[i]] = (int64_t)floor(scale * (double)in->dim[axes->axis[i]] + 0.5);
+        int32_t d = axes->axis[i];
+        w->scale[d] = scale;
+        w->scaled[d] = scale * (double)in->dim[d];
+        w->size[d] = (int64_t)floor(w->scaled[d] + 0.5);
     }
 }
 
@@ -87,6 +88,7 @@ static EvalStatus use_sizes(evl_context *ctx, const evl_use *use, const evl_axes
             return evl_fail(ctx, EVAL_ERR_SHAPE,
                             "size %" PRId64 " of axis %" PRId32 " cannot be reached", sizes[i], d);
         w->size[d] = sizes[i];
+        w->scaled[d] = (double)sizes[i];
         w->scale[d] = in->dim[d] > 0 ? (double)sizes[i] / (double)in->dim[d] : 1;
         is_known = is_known && in->dim[d] >= 0;
     }
@@ -126,6 +128,7 @@ static EvalStatus read_wanted(evl_context *ctx, const evl_use *use, wanted *w)
     *w = (wanted){ .known = EVL_UNKNOWN };
     for (int32_t d = 0; d < in->rank; d++) {
         w->size[d] = in->dim[d];
+        w->scaled[d] = (double)in->dim[d];
         w->scale[d] = w->roi[EVAL_MAX_RANK + d] = 1;
     }
     if (st || (st = evl_use_numbers(ctx, use, "scales", old ? 1 : 2, EVAL_MAX_RANK, scales,
@@ -165,7 +168,7 @@ static EvalStatus infer_resize(evl_infer *x)
 
 /* One axis, as the coordinate rules see it. */
 typedef struct line {
-    double n_in, n_out, real_n_out, scale, roi_start, roi_end;
+    double n_in, n_out, scaled, scale, roi_start, roi_end;
 } line;
 
 typedef double coordinate(double i, const line *l);
@@ -177,7 +180,7 @@ static double half_pixel(double i, const line *l)
 
 static double half_pixel_symmetric(double i, const line *l)
 {
-    return l->n_in / 2 * (1 - l->n_out / l->real_n_out) + half_pixel(i, l);
+    return l->n_in / 2 * (1 - l->n_out / l->scaled) + half_pixel(i, l);
 }
 
 static double pytorch_half_pixel(double i, const line *l)
@@ -185,9 +188,10 @@ static double pytorch_half_pixel(double i, const line *l)
     return l->n_out > 1 ? half_pixel(i, l) : 0;
 }
 
+/* ONNX's own cases do not cut what a scale gives to a whole size here. */
 static double align_corners(double i, const line *l)
 {
-    return l->n_out > 1 ? i * (l->n_in - 1) / (l->n_out - 1) : 0;
+    return l->n_out > 1 ? i * (l->n_in - 1) / (l->scaled - 1) : 0;
 }
 
 static double asymmetric(double i, const line *l)
@@ -329,7 +333,7 @@ static EvalStatus fill_axes(evl_prepare *p, const settings *s, const wanted *w, 
     EvalStatus st = EVAL_OK;
     for (int32_t d = 0; d < in->rank && !st; d++) {
         double n_in = (double)in->dim[d];
-        line l = { n_in,        (double)out->dim[d], n_in * w->scale[d],
+        line l = { n_in,        (double)out->dim[d], w->scaled[d],
                    w->scale[d], w->roi[d],           w->roi[EVAL_MAX_RANK + d] };
         r->axis[d].n_in = (size_t)in->dim[d];
         r->axis[d].n_out = (size_t)out->dim[d];
