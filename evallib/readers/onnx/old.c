@@ -97,10 +97,10 @@ static const change changes[] = {
 
 EvalStatus evl_onnx_modernise(evl_onnx *o, const evl_onnx_scope *scope, evl_onnx_draft *d)
 {
-    if (*d->domain || d->version == 0)
+    if (d->version == 0)
         return EVAL_OK;
-    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
+    for (size_t i = 0; !*d->domain && i < sizeof changes / sizeof changes[0]; i++)
         if (strcmp(d->op, changes[i].op) == 0 && d->version < changes[i].before)
             return changes[i].make(o, scope, d);
-    return EVAL_OK;
+    return evl_onnx_retired(o, scope, d);
 }

@@ -136,6 +136,9 @@ void evl_onnx_put_to(evl_onnx_putter *, evl_value *output, const char *op, evl_v
 /* einsum.c: an Einsum becomes several, of two operands at most. */
 EVL_MUST_USE EvalStatus evl_onnx_einsum(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
 
+/* retired.c: what is no operator any more, or another's, becomes nodes of ai.onnx. */
+EVL_MUST_USE EvalStatus evl_onnx_retired(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
+
 /* node.c, old.c, function.c, constant.c */
 EVL_MUST_USE EvalStatus evl_onnx_nodes(evl_onnx *, const evl_onnx_scope *, evl_pb_many nodes);
 EVL_MUST_USE EvalStatus evl_onnx_modernise(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
