@@ -253,7 +253,7 @@ static const evl_op op_bernoulli = {
     "Bernoulli", NULL, 1, 1, 1, 1, 0, EVL_OP_NO_FOLD, infer_like,
     { &bernoulli_impl, &bernoulli_impl }, NULL, NULL, 0
 };
-static const evl_op op_dropout = {
+const evl_op evl_op_dropout = {
     "Dropout", NULL, 1, 3, 1, 2, 0, EVL_OP_IN_PLACE | EVL_OP_NO_FOLD, infer_dropout,
     { NULL, NULL }, NULL, &dropout_impl, 0
 };
@@ -280,6 +280,6 @@ static const evl_op op_random_uniform_like = {
 /* clang-format on */
 
 const evl_op *const evl_ops_draw[] = {
-    &op_bernoulli,          &op_dropout,        &op_multinomial,         &op_random_normal,
+    &op_bernoulli,          &evl_op_dropout,    &op_multinomial,         &op_random_normal,
     &op_random_normal_like, &op_random_uniform, &op_random_uniform_like, NULL,
 };

@@ -92,6 +92,7 @@ extern const evl_op evl_op_gather, evl_op_gather_elements, evl_op_gather_nd, evl
 extern const evl_op evl_op_scatter_nd, evl_op_scatter_elements;
 extern const evl_op evl_op_resize;
 extern const evl_op evl_op_lstm, evl_op_gru, evl_op_rnn;
+extern const evl_op evl_op_dropout;
 extern const evl_op evl_op_constant, evl_op_constant_of_shape, evl_op_range;
 extern const evl_op evl_op_shape, evl_op_size;
 extern const evl_op evl_op_if;

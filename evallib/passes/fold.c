@@ -1,7 +1,7 @@
 /* Types, shapes and constants, in one sweep from operands to users, because each
 ** needs the others: a shape may be computed from a shape, and what is computed from
 ** constants alone is a constant, by the operator's own arithmetic. An If whose
-** condition is then known gives way to its branch.
+** condition is then known gives way to its branch, and what gives on its input to that.
 **
 ** What comes from the model's constants alone is kept by the model's store, so that
 ** further plans find it there; what comes from shapes belongs to the plan. */
@@ -78,8 +78,8 @@ static bool can_fold(const evl_node *node)
 
 static evl_life result_life(const evl_node *node)
 {
-    evl_life life = node->origin && !(node->op->traits & EVL_OP_OF_SHAPE) ? EVL_LIFE_MODEL
-                                                                          : EVL_LIFE_PLAN;
+    evl_life life =
+        node->origin && !(node->op->traits & EVL_OP_OF_SHAPE) ? EVL_LIFE_MODEL : EVL_LIFE_PLAN;
     for (size_t i = 0; i < node->n_inputs; i++)
         if (node->inputs[i] && node->inputs[i]->t.life != EVL_LIFE_MODEL)
             life = EVL_LIFE_PLAN;
@@ -108,8 +108,7 @@ static EvalStatus keep(folder *f, evl_node *node, size_t output, const evl_tenso
     if (life == EVL_LIFE_MODEL) {
         evl_store_key key = { node->origin, "folded", output };
         const void *data;
-        EvalStatus st =
-            evl_store_get(f->ctx, f->env->store, &key, r.bytes, copy_result, &r, &data);
+        EvalStatus st = evl_store_get(f->ctx, f->env->store, &key, r.bytes, copy_result, &r, &data);
         if (st == EVAL_OK)
             memcpy(&v->t.data, &data, sizeof data);
         return st;
@@ -185,8 +184,8 @@ static evl_graph *known_branch(const evl_node *node)
     if (node->op != &evl_op_if || !node->inputs[0] || !node->inputs[0]->is_constant ||
         evl_shape_count(&node->inputs[0]->t.shape) == 0)
         return NULL;
-    return evl_node_graph(node, evl_tensor_i64(&node->inputs[0]->t, 0) ? "then_branch"
-                                                                       : "else_branch");
+    return evl_node_graph(node,
+                          evl_tensor_i64(&node->inputs[0]->t, 0) ? "then_branch" : "else_branch");
 }
 
 static EvalStatus inline_branch(folder *f, evl_node *node, evl_graph *branch, evl_graph *target)
@@ -225,6 +224,21 @@ static EvalStatus sweep_bodies(folder *f, evl_node *node)
     return st == EVAL_OK ? evl_infer_node(f->ctx, node) : st;
 }
 
+/* What gives its input on as it is: Identity, and Dropout unless it trains or shows its mask. */
+static bool gives_on(const evl_node *node)
+{
+    const evl_value *trains = node->n_inputs > 2 ? node->inputs[2] : NULL;
+    if (node->op == &evl_op_identity)
+        return true;
+    if (node->op != &evl_op_dropout || !node->outputs[0])
+        return false;
+    for (size_t i = 1; i < node->n_outputs; i++)
+        if (node->outputs[i])
+            return false;
+    return !trains || (trains->is_constant && evl_shape_count(&trains->t.shape) == 1 &&
+                       !evl_tensor_i64(&trains->t, 0));
+}
+
 static EvalStatus sweep_node(folder *f, evl_node *node, evl_graph *target)
 {
     for (size_t i = 0; i < node->n_inputs; i++)
@@ -238,6 +252,11 @@ static EvalStatus sweep_node(folder *f, evl_node *node, evl_graph *target)
         st = sweep_bodies(f, node);
     if (st == EVAL_OK && can_fold(node))
         return fold_node(f, node);
+    /* Not of a body: its outputs are to be values of its own, each another. */
+    if (st == EVAL_OK && !target->outer && gives_on(node)) {
+        node->outputs[0]->replaced_by = node->inputs[0];
+        return EVAL_OK;
+    }
     if (st == EVAL_OK && !evl_graph_append(target, node))
         st = evl_no_memory(f->ctx);
     return st;

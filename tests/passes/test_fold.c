@@ -1,3 +1,4 @@
+#include "ops/ops.h"
 #include "passes/passes.h"
 #include "support/run_op.h"
 #include "support/toy.h"
@@ -78,6 +79,32 @@ static void what_depends_on_an_input_is_left(void **state)
     end(&f);
 }
 
+static void what_gives_on_its_input_gives_way_to_it(void **state)
+{
+    (void)state;
+    for (int trains = -1; trains <= 1; trains++) {
+        fixture f = begin();
+        static uint8_t flag;
+        evl_shape scalar = evl_shape_of(0, NULL);
+        evl_value *x = toy_input(f.g, "x", 2),
+                  *same = toy_node(f.g, &evl_op_identity, "same", x, NULL);
+        evl_value *dropped = evl_graph_value(f.g, "dropped"), *y;
+        evl_node *dropout = evl_graph_node(f.g, &evl_op_dropout, "", 3, 1);
+        dropout->inputs[0] = same;
+        flag = trains > 0;
+        if (trains >= 0)
+            dropout->inputs[2] = evl_graph_constant(f.g, "", EVAL_BOOL, &scalar, &flag);
+        evl_node_output(dropout, 0, dropped);
+        y = toy_node(f.g, &toy_sum, "y", dropped, NULL);
+        assert_int_equal(passes(&f, y), EVAL_OK);
+        assert_int_equal(f.copy->n_nodes, trains > 0 ? 2 : 1);
+        assert_ptr_equal(f.copy->nodes[0]->inputs[0], f.copy->inputs[0]);
+        assert_int_equal(passes(&f, same), EVAL_OK); /* an output, too */
+        assert_ptr_equal(f.copy->outputs[0], f.copy->inputs[0]);
+        end(&f);
+    }
+}
+
 static void a_failure_of_folding_names_its_node(void **state)
 {
     (void)state;
@@ -134,6 +161,7 @@ int main(void)
         cmocka_unit_test(what_constants_make_is_a_constant),
         cmocka_unit_test(a_second_plan_finds_what_the_first_folded),
         cmocka_unit_test(what_depends_on_an_input_is_left),
+        cmocka_unit_test(what_gives_on_its_input_gives_way_to_it),
         cmocka_unit_test(a_failure_of_folding_names_its_node),
         cmocka_unit_test(a_known_condition_leaves_its_branch_alone),
         cmocka_unit_test(an_unknown_condition_keeps_both),
