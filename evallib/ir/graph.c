@@ -159,7 +159,7 @@ evl_value *evl_graph_find(const evl_graph *g, const char *name, size_t n)
 evl_value *evl_graph_find_node(const evl_graph *g, const char *name)
 {
     evl_value *v = evl_graph_find(g, name, strlen(name));
-    for (size_t i = 0; i < g->n_nodes && !v; i++)
+    for (size_t i = 0; i < g->n_nodes && *name && !v; i++)
         if (g->nodes[i]->n_outputs && strcmp(g->nodes[i]->name, name) == 0)
             v = g->nodes[i]->outputs[0];
     return v;

@@ -85,6 +85,20 @@ static void names_are_found_here_and_in_outer_graphs(void **state)
     assert_null(evl_graph_find(g, "y", 1));
 }
 
+static void a_node_is_found_by_its_value_and_then_by_its_own_name(void **state)
+{
+    (void)state;
+    evl_value *x = toy_input(g, "x", 2), *y = evl_graph_value(g, "y");
+    evl_node *node = evl_graph_node(g, &toy_sum, "adds", 1, 1);
+    evl_node_output(node, 0, y);
+    toy_node(g, &toy_sum, NULL, x, x); /* neither has a name, and "" is none */
+    assert_ptr_equal(evl_graph_find_node(g, "y"), y);
+    assert_ptr_equal(evl_graph_find_node(g, "adds"), y);
+    assert_ptr_equal(evl_graph_find_node(g, "x"), x);
+    assert_null(evl_graph_find_node(g, ""));
+    assert_null(evl_graph_find_node(g, "z"));
+}
+
 static void near_names_are_listed(void **state)
 {
     (void)state;
@@ -155,6 +169,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_chain_of_a_hundred_thousand_sorts_without_recursion,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(names_are_found_here_and_in_outer_graphs, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_node_is_found_by_its_value_and_then_by_its_own_name,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(near_names_are_listed, setup, teardown),
         cmocka_unit_test_setup_teardown(a_copy_holds_what_is_asked_and_no_more, setup, teardown),
         cmocka_unit_test_setup_teardown(a_needed_input_that_is_not_given_is_listed, setup,
