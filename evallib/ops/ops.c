@@ -17,6 +17,7 @@ static const evl_op *const *const families[] = {
     evl_ops_deform,
     evl_ops_draw,
     evl_ops_einsum,
+    evl_ops_ensemble,
     evl_ops_expand,
     evl_ops_fourier,
     evl_ops_generate,

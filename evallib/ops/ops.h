@@ -23,6 +23,7 @@ extern const evl_op *const evl_ops_crop[];
 extern const evl_op *const evl_ops_deform[];
 extern const evl_op *const evl_ops_draw[];
 extern const evl_op *const evl_ops_einsum[];
+extern const evl_op *const evl_ops_ensemble[];
 extern const evl_op *const evl_ops_expand[];
 extern const evl_op *const evl_ops_fourier[];
 extern const evl_op *const evl_ops_generate[];
