@@ -11,14 +11,14 @@ typedef struct ensemble {
     const evl_forest *forest;
     const evl_tree_kit *trees;
     const evl_ml_kit *ml;
-    size_t n, width;        /* of the rows */
+    size_t n, width; /* of the rows */
     const void *base;
     size_t n_base, base_to; /* a lone base value is of that target */
     evl_ml_scores scores;
     evl_ml_labels labels;
     bool is_classifier, is_lone; /* lone: of two classes leaves vote for one only, */
     size_t lone;
-    double least;                /* which wins above this */
+    double least; /* which wins above this */
 } ensemble;
 
 typedef struct rows {

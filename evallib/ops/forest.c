@@ -117,8 +117,8 @@ static EvalStatus fill(evl_context *ctx, void *block, void *arg)
     return EVAL_OK;
 }
 
-static EvalStatus make(evl_prepare *p, evl_arena *arena, const char *leaves, const evl_store_key *key,
-                       making *m, const void **block)
+static EvalStatus make(evl_prepare *p, evl_arena *arena, const char *leaves,
+                       const evl_store_key *key, making *m, const void **block)
 {
     evl_tree_nodes nodes;
     evl_splits splits;

@@ -72,8 +72,8 @@ EvalStatus evl_ml_choice(evl_context *ctx, const evl_node *node, const char *nam
     for (*choice = 0; *choice < n; ++*choice)
         if (strcmp(choices[*choice], text) == 0)
             return EVAL_OK;
-    EvalStatus st = evl_fail(ctx, EVAL_ERR_FORMAT, "attribute %s is '%s', expected %s", name, text,
-                             choices[0]);
+    EvalStatus st =
+        evl_fail(ctx, EVAL_ERR_FORMAT, "attribute %s is '%s', expected %s", name, text, choices[0]);
     for (size_t i = 1; i < n; i++)
         evl_fail_more(ctx, i + 1 < n ? ", %s" : " or %s", choices[i]);
     return st;

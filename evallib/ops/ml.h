@@ -6,7 +6,8 @@
 #include "ir/op.h"
 
 /* Rank 1 or 2, or unknown; sizes -1 where they are. */
-EVL_MUST_USE EvalStatus evl_ml_infer_rows(const evl_infer *, size_t input, int64_t *n, int64_t *width);
+EVL_MUST_USE EvalStatus evl_ml_infer_rows(const evl_infer *, size_t input, int64_t *n,
+                                          int64_t *width);
 void evl_ml_rows(const evl_shape *, size_t *n, size_t *width); /* of a known shape */
 
 /* Output 1 is [n, width], real; output 0 is [n], labels. */
@@ -14,11 +15,13 @@ EVL_MUST_USE EvalStatus evl_ml_infer_classes(evl_infer *, int64_t width, EvalTyp
 
 /* An attribute of numbers, or the tensor `name`_as_tensor, as reals of this plan. Without:
 ** NULL, and n is 0. */
-EVL_MUST_USE EvalStatus evl_ml_numbers(evl_prepare *, const char *name, const void **reals, size_t *n);
+EVL_MUST_USE EvalStatus evl_ml_numbers(evl_prepare *, const char *name, const void **reals,
+                                       size_t *n);
 /* The one of several names that the attribute's text is; without it the first. */
 EVL_MUST_USE EvalStatus evl_ml_choice(evl_context *, const evl_node *, const char *name,
                                       const char *const *choices, size_t n, size_t *choice);
-EVL_MUST_USE EvalStatus evl_ml_wrong_count(evl_context *, const char *name, size_t n, size_t expected);
+EVL_MUST_USE EvalStatus evl_ml_wrong_count(evl_context *, const char *name, size_t n,
+                                           size_t expected);
 
 /* Input 0 as reals: itself, or converted into the first evl_ml_scratch bytes of scratch. */
 size_t evl_ml_scratch(const evl_tensor *x, const evl_machine *);
@@ -34,7 +37,11 @@ evl_ml_labels evl_ml_labels_of(const evl_node *, const char *ints, const char *t
 void evl_ml_label_put(const evl_ml_labels *, size_t index, const evl_tensor *y, size_t i);
 
 typedef enum evl_ml_transform {
-    EVL_ML_NONE, EVL_ML_SOFTMAX, EVL_ML_LOGISTIC, EVL_ML_SOFTMAX_ZERO, EVL_ML_PROBIT,
+    EVL_ML_NONE,
+    EVL_ML_SOFTMAX,
+    EVL_ML_LOGISTIC,
+    EVL_ML_SOFTMAX_ZERO,
+    EVL_ML_PROBIT,
     EVL_ML_TRANSFORMS
 } evl_ml_transform;
 extern const char *const evl_ml_transforms[EVL_ML_TRANSFORMS];

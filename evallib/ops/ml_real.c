@@ -184,8 +184,8 @@ static real distance(size_t n, const real *a, const real *b)
     return sum_lanes(lanes);
 }
 
-static void kernel(evl_ml_kernel kind, const evl_number *p, size_t width, const void *from, size_t n,
-                   const void *vectors, void *to)
+static void kernel(evl_ml_kernel kind, const evl_number *p, size_t width, const void *from,
+                   size_t n, const void *vectors, void *to)
 {
     const real *x = from, *w = vectors;
     real *y = to, gamma = (real)p[0], coef0 = (real)p[1], degree = (real)p[2];

@@ -26,9 +26,9 @@ typedef struct builder {
     evl_arena *arena;
     const evl_tree_nodes *t;
     evl_splits *out;
-    place *places;              /* by split: what it is made of; the queue as well */
+    place *places; /* by split: what it is made of; the queue as well */
     copy *copies;
-    uint32_t *at, *owner;       /* by node: its split, and the node that it follows there */
+    uint32_t *at, *owner; /* by node: its split, and the node that it follows there */
     size_t n_copies, split_capacity, place_capacity, copy_capacity;
 } builder;
 
@@ -60,7 +60,8 @@ static EvalStatus add(builder *b, const place *items, size_t n, uint32_t *first)
 
 static EvalStatus add_copy(builder *b, uint32_t to, uint32_t from)
 {
-    copy *copies = evl_arena_grow(b->arena, b->copies, b->n_copies, &b->copy_capacity, sizeof *copies);
+    copy *copies =
+        evl_arena_grow(b->arena, b->copies, b->n_copies, &b->copy_capacity, sizeof *copies);
     if (!copies)
         return evl_no_memory(b->ctx);
     b->copies = copies;
@@ -121,7 +122,8 @@ static place outcome(const builder *b, const place *p, bool is_in)
     uint32_t depth = p->depth + 1;
     for (size_t n = set_size(t, p->node); n > 0; n /= 2)
         depth += 2;
-    return (place){ .node = is_yes ? t->yes[p->node] : t->no[p->node], .depth = depth, .low = p->node };
+    return (
+        place){ .node = is_yes ? t->yes[p->node] : t->no[p->node], .depth = depth, .low = p->node };
 }
 
 static double member_at(const builder *b, uint32_t node, size_t i)
@@ -135,7 +137,8 @@ static double member_at(const builder *b, uint32_t node, size_t i)
 static EvalStatus ask_set(builder *b, size_t i, const place *p)
 {
     size_t middle = p->low + (p->high - p->low) / 2;
-    evl_split how = { .threshold = member_at(b, p->node, middle), .feature = b->t->feature[p->node] };
+    evl_split how = { .threshold = member_at(b, p->node, middle),
+                      .feature = b->t->feature[p->node] };
     place part = *p;
     if (p->kind == PLACE_SET) {
         how.nan_first = b->t->nan_yes[p->node] && !is_turned(b->t, p->node); /* NaN is not t */
@@ -155,7 +158,8 @@ static EvalStatus twice(builder *b, const place *p)
 {
     return evl_fail(b->ctx, EVAL_ERR_FORMAT,
                     "attributes %s and %s lead to the node at index %u twice; in a tree one way "
-                    "leads to each node", b->t->yes_name, b->t->no_name, (unsigned)p->node);
+                    "leads to each node",
+                    b->t->yes_name, b->t->no_name, (unsigned)p->node);
 }
 
 /* Split i becomes a node of the file. */

@@ -9,26 +9,38 @@
 #include "ir/op.h"
 
 typedef enum evl_tree_mode {
-    EVL_TREE_LEQ, EVL_TREE_LT, EVL_TREE_GTE, EVL_TREE_GT, EVL_TREE_EQ, EVL_TREE_NEQ,
-    EVL_TREE_MEMBER, EVL_TREE_LEAF, EVL_N_TREE_MODES
+    EVL_TREE_LEQ,
+    EVL_TREE_LT,
+    EVL_TREE_GTE,
+    EVL_TREE_GT,
+    EVL_TREE_EQ,
+    EVL_TREE_NEQ,
+    EVL_TREE_MEMBER,
+    EVL_TREE_LEAF,
+    EVL_N_TREE_MODES
 } evl_tree_mode;
 
-typedef enum evl_tree_sum { EVL_TREE_AVERAGE, EVL_TREE_SUM, EVL_TREE_MIN, EVL_TREE_MAX } evl_tree_sum;
+typedef enum evl_tree_sum {
+    EVL_TREE_AVERAGE,
+    EVL_TREE_SUM,
+    EVL_TREE_MIN,
+    EVL_TREE_MAX
+} evl_tree_sum;
 
 /* As the file has them, checked: every index is within its list. */
 typedef struct evl_tree_nodes {
     size_t n, n_trees;
-    uint8_t *mode;              /* evl_tree_mode */
-    bool *nan_yes;              /* where a missing value goes */
+    uint8_t *mode; /* evl_tree_mode */
+    bool *nan_yes; /* where a missing value goes */
     uint32_t *feature, *yes, *no;
     double *value;
-    size_t *member;             /* of a MEMBER node: first of its members; n + 1 */
+    size_t *member; /* of a MEMBER node: first of its members; n + 1 */
     double *members;
-    uint32_t *root;             /* by tree */
-    size_t *weight;             /* of a leaf: first of its weights; n + 1 */
-    uint32_t *target;           /* by weight */
+    uint32_t *root;   /* by tree */
+    size_t *weight;   /* of a leaf: first of its weights; n + 1 */
+    uint32_t *target; /* by weight */
     double *weights;
-    bool is_shared_leaf;        /* a leaf may have two parents */
+    bool is_shared_leaf;            /* a leaf may have two parents */
     const char *yes_name, *no_name; /* of the attributes, for texts */
 } evl_tree_nodes;
 
@@ -41,15 +53,15 @@ EVL_MUST_USE EvalStatus evl_trees_read_5(evl_context *, evl_arena *, const evl_n
 typedef struct evl_split {
     double threshold;
     uint32_t feature, kids;
-    uint32_t node;              /* the leaf it is; UINT32_MAX: none */
-    bool is_strict;             /* less than the threshold, not equal */
-    bool nan_first;             /* a NaN goes where less goes */
+    uint32_t node;  /* the leaf it is; UINT32_MAX: none */
+    bool is_strict; /* less than the threshold, not equal */
+    bool nan_first; /* a NaN goes where less goes */
 } evl_split;
 
 typedef struct evl_splits {
     evl_split *items;
     size_t n;
-    uint32_t *root, *depth;     /* by tree */
+    uint32_t *root, *depth; /* by tree */
 } evl_splits;
 EVL_MUST_USE EvalStatus evl_trees_split(evl_context *, evl_arena *, const evl_tree_nodes *,
                                         evl_splits *);
@@ -57,16 +69,16 @@ EVL_MUST_USE EvalStatus evl_trees_split(evl_context *, evl_arena *, const evl_tr
 /* The same in the precision of a plan, one block. */
 typedef struct evl_forest {
     size_t n_trees, n_targets;
-    size_t n_features;          /* one more than the last that is looked at, and */
-    size_t where;               /* the item of nodes_featureids that does */
+    size_t n_features; /* one more than the last that is looked at, and */
+    size_t where;      /* the item of nodes_featureids that does */
     bool has_nan_first;
     evl_tree_sum sum;
     const uint32_t *root, *depth;
-    const size_t *first;        /* by node and one more: its first weight */
+    const size_t *first; /* by node and one more: its first weight */
     const uint32_t *target;
     const void *nodes, *weights;
-    bool is_single;             /* one target, one weight a leaf: it stands in the node */
-    bool is_positive;           /* no weight is less than 0 */
+    bool is_single;   /* one target, one weight a leaf: it stands in the node */
+    bool is_positive; /* no weight is less than 0 */
 } evl_forest;
 
 /* What a precision does. Doors of trees_real.c. */

@@ -60,7 +60,8 @@ static reals numbers_of(const evl_node *node, const char *name)
     const evl_attribute *a = evl_node_attribute(node, name);
     if (!a)
         a = evl_node_attribute(node, with);
-    if (!list.plain && a && a->kind == EVL_ATTRIBUTE_TENSOR && evl_type_is_float(a->u.tensor->type)) {
+    if (!list.plain && a && a->kind == EVL_ATTRIBUTE_TENSOR &&
+        evl_type_is_float(a->u.tensor->type)) {
         list.tensor = a->u.tensor;
         list.n = evl_shape_count(&a->u.tensor->shape);
     }
@@ -76,7 +77,8 @@ static EvalStatus needed_numbers(const reading *r, const char *name, size_t expe
     return expected == SIZE_MAX ? EVAL_OK : check_length(r, name, list->n, expected);
 }
 
-static EvalStatus out_of_range(const reading *r, const char *name, size_t i, int64_t value, size_t n)
+static EvalStatus out_of_range(const reading *r, const char *name, size_t i, int64_t value,
+                               size_t n)
 {
     return evl_fail(r->ctx, EVAL_ERR_FORMAT, "attribute %s: item %zu is %lld, expected 0 to %lld",
                     name, i, (long long)value, (long long)n - 1);
@@ -200,7 +202,8 @@ static EvalStatus read_mode_names(const reading *r, size_t n)
         if (mode == EVL_N_TREE_MODES || mode == EVL_TREE_MEMBER)
             return evl_fail(r->ctx, EVAL_ERR_FORMAT,
                             "attribute nodes_modes: item %zu is '%s', expected BRANCH_LEQ, _LT, "
-                            "_GTE, _GT, _EQ, _NEQ or LEAF", i, a->u.texts[i].text);
+                            "_GTE, _GT, _EQ, _NEQ or LEAF",
+                            i, a->u.texts[i].text);
         r->to->mode[i] = (uint8_t)mode;
     }
     return st;
@@ -283,8 +286,8 @@ static EvalStatus read_votes(const reading *r, const char *leaves, votes *v)
 }
 
 /* Weights sorted by their leaf; those of one leaf stay in the file's order. */
-static EvalStatus place_votes(const reading *r, const char *leaves, const votes *v,
-                              const key *keys, size_t n_targets)
+static EvalStatus place_votes(const reading *r, const char *leaves, const votes *v, const key *keys,
+                              size_t n_targets)
 {
     evl_tree_nodes *t = r->to;
     char name[NAME];
@@ -296,9 +299,10 @@ static EvalStatus place_votes(const reading *r, const char *leaves, const votes 
     for (size_t i = 0; i < v->n; i++) {
         int64_t found = find(keys, t->n, v->trees[i], v->numbers[i]);
         if (found == NO_NODE)
-            return evl_fail(r->ctx, EVAL_ERR_FORMAT,
-                            "attribute %s_nodeids: item %zu is %lld, which tree %lld has no node of",
-                            leaves, i, (long long)v->numbers[i], (long long)v->trees[i]);
+            return evl_fail(
+                r->ctx, EVAL_ERR_FORMAT,
+                "attribute %s_nodeids: item %zu is %lld, which tree %lld has no node of", leaves, i,
+                (long long)v->numbers[i], (long long)v->trees[i]);
         EvalStatus st = index_of(r, name, i, v->targets[i], n_targets, &target);
         if (st != EVAL_OK)
             return st;
@@ -386,9 +390,11 @@ static EvalStatus read_members(const reading *r, size_t n, size_t n_sets)
     for (size_t i = 0; i < values.n; i++)
         n_ends += is_end(&values, i);
     if (n_ends != n_sets)
-        return evl_fail(r->ctx, EVAL_ERR_FORMAT,
-                        "attribute membership_values has %zu sets, each ended by NaN, expected %zu, "
-                        "one for each BRANCH_MEMBER of nodes_modes", n_ends, n_sets);
+        return evl_fail(
+            r->ctx, EVAL_ERR_FORMAT,
+            "attribute membership_values has %zu sets, each ended by NaN, expected %zu, "
+            "one for each BRANCH_MEMBER of nodes_modes",
+            n_ends, n_sets);
     t->members = evl_arena_take_many(r->arena, values.n + 1, sizeof *t->members);
     if (!t->members)
         return evl_no_memory(r->ctx);

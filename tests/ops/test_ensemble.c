@@ -24,11 +24,15 @@ static EvalString text(const char *t)
 enum { ATTRIBUTES = 24 };
 
 /* A case with more attributes than op_case holds. */
-static EvalStatus run_with(const char *op, const evl_attribute *a, size_t n, evl_tensor x, size_t n_out,
-                           evl_precision precision, double out[2][64])
+static EvalStatus run_with(const char *op, const evl_attribute *a, size_t n, evl_tensor x,
+                           size_t n_out, evl_precision precision, double out[2][64])
 {
     evl_context *ctx = evl_test_begin();
-    evl_op_run r = { .op = case_op(op), .attributes = a, .n_attributes = n, .n_in = 1, .n_out = n_out,
+    evl_op_run r = { .op = case_op(op),
+                     .attributes = a,
+                     .n_attributes = n,
+                     .n_in = 1,
+                     .n_out = n_out,
                      .threads = 2 };
     assert_non_null(r.op);
     r.in[0] = x;
@@ -54,9 +58,13 @@ typedef struct stump {
 
 static stump make_stump(const char *mode, double value, int64_t tracks)
 {
-    return (stump){ .numbers = { 0, 1, 2 }, .yes = { 1, 0, 0 }, .no = { 2, 0, 0 },
-                    .tracks = { tracks, 0, 0 }, .values = { value, 0, 0 },
-                    .modes = { text(mode), text("LEAF"), text("LEAF") }, .leaf_numbers = { 1, 2 },
+    return (stump){ .numbers = { 0, 1, 2 },
+                    .yes = { 1, 0, 0 },
+                    .no = { 2, 0, 0 },
+                    .tracks = { tracks, 0, 0 },
+                    .values = { value, 0, 0 },
+                    .modes = { text(mode), text("LEAF"), text("LEAF") },
+                    .leaf_numbers = { 1, 2 },
                     .weights = { 1, 2 } };
 }
 
@@ -151,11 +159,13 @@ static void two_classes_of_one_score(void **state)
     a[n++] = evl_attribute_ints("classlabels_int64s", labels, 2);
     s.weights[0] = 0.25;
     s.weights[1] = 0.75;
-    assert_int_equal(run_with(classifier, a, n, matrix(EVAL_FLOAT64, x, 2, 1), 2, EVL_FLOAT, got), EVAL_OK);
+    assert_int_equal(run_with(classifier, a, n, matrix(EVAL_FLOAT64, x, 2, 1), 2, EVL_FLOAT, got),
+                     EVAL_OK);
     assert_true(got[0][0] == 70 && got[0][1] == 80);
     assert_true(got[1][0] == 0.75 && got[1][1] == 0.25 && got[1][2] == 0.25 && got[1][3] == 0.75);
     s.weights[0] = -0.25;
-    assert_int_equal(run_with(classifier, a, n, matrix(EVAL_FLOAT64, x, 2, 1), 2, EVL_DOUBLE, got), EVAL_OK);
+    assert_int_equal(run_with(classifier, a, n, matrix(EVAL_FLOAT64, x, 2, 1), 2, EVL_DOUBLE, got),
+                     EVAL_OK);
     assert_true(got[0][0] == 70 && got[0][1] == 80);
     assert_true(got[1][0] == 0.25 && got[1][1] == -0.25 && got[1][2] == -0.75 && got[1][3] == 0.75);
 }
@@ -167,7 +177,8 @@ static void a_set_is_asked_for_its_members(void **state)
     const double splits[] = { 0, 3 }, weights[] = { 10, 20 }, members[] = { 7, 1.5, 4, NAN };
     const int64_t roots[] = { 0 }, features[] = { 0, 0 }, yes[] = { 0, 0 }, yes_leaf[] = { 1, 1 },
                   no[] = { 1, 1 }, no_leaf[] = { 0, 1 }, targets[] = { 0, 0 };
-    const double x[] = { 7, 1.5, 4, 3, 2, 9, 1.4999, NAN }, right[] = { 10, 10, 10, 10, 10, 20, 10, 20 };
+    const double x[] = { 7, 1.5, 4, 3, 2, 9, 1.4999, NAN },
+                 right[] = { 10, 10, 10, 10, 10, 20, 10, 20 };
     const evl_tensor t_modes = vector(EVAL_UINT8, modes, 2), t_splits = reals(splits, 2),
                      t_weights = reals(weights, 2), t_members = reals(members, 4);
     const evl_attribute a[] = { evl_attribute_ints("tree_roots", roots, 1),
@@ -184,8 +195,8 @@ static void a_set_is_asked_for_its_members(void **state)
     double got[2][64];
     (void)state;
     for (int precision = 0; precision < EVL_PRECISIONS; precision++) {
-        assert_int_equal(run_with(ensemble, a, sizeof a / sizeof a[0], matrix(EVAL_FLOAT64, x, 8, 1), 1,
-                                  (evl_precision)precision, got),
+        assert_int_equal(run_with(ensemble, a, sizeof a / sizeof a[0],
+                                  matrix(EVAL_FLOAT64, x, 8, 1), 1, (evl_precision)precision, got),
                          EVAL_OK);
         assert_memory_equal(got[0], right, sizeof right);
     }
@@ -196,8 +207,8 @@ static void expect(EvalStatus status, const stump *s)
     evl_attribute a[ATTRIBUTES];
     double got[2][64];
     size_t n = stump_attributes(s, "target", a);
-    assert_int_equal(run_with(regressor, a, n, matrix(EVAL_FLOAT64, columns, 2, 1), 1, EVL_FLOAT, got),
-                     status);
+    assert_int_equal(
+        run_with(regressor, a, n, matrix(EVAL_FLOAT64, columns, 2, 1), 1, EVL_FLOAT, got), status);
 }
 
 static void what_does_not_fit_together_is_refused(void **state)
@@ -231,8 +242,8 @@ static void an_empty_batch_gives_nothing(void **state)
     stump s = make_stump("BRANCH_LEQ", 0, 0);
     size_t n = stump_attributes(&s, "target", a);
     (void)state;
-    assert_int_equal(run_with(regressor, a, n, matrix(EVAL_FLOAT64, columns, 0, 1), 1, EVL_FLOAT, got),
-                     EVAL_OK);
+    assert_int_equal(
+        run_with(regressor, a, n, matrix(EVAL_FLOAT64, columns, 0, 1), 1, EVL_FLOAT, got), EVAL_OK);
 }
 
 int main(void)
