@@ -99,10 +99,9 @@ static EvalStatus choose_type(running *r, evl_fetch *f, EvalType stored)
     return EVAL_OK;
 }
 
-/* Type, shape and needed bytes; capacity[i] is what there was. */
+/* Type, shape and needed bytes. */
 static EvalStatus measure(running *r, evl_fetch *f, const evl_tensor *t, bool *is_short)
 {
-    size_t capacity = f->bytes;
     EvalStatus st = choose_type(r, f, t->type);
     if (st != EVAL_OK)
         return st;
@@ -110,7 +109,7 @@ static EvalStatus measure(running *r, evl_fetch *f, const evl_tensor *t, bool *i
     if (!evl_shape_is_known(&t->shape))
         return EVAL_OK;
     f->bytes = evl_door_bytes(f->type, evl_shape_count(&t->shape));
-    *is_short |= f->data && !f->is_made && f->bytes > capacity;
+    *is_short |= f->data && !f->is_made && f->bytes > f->capacity;
     return EVAL_OK;
 }
 
@@ -126,6 +125,7 @@ static EvalStatus measure_planned(running *r)
 {
     bool is_short = false;
     for (size_t i = 0; i < r->job->n_fetches; i++) {
+        r->job->fetches[i].capacity = r->job->fetches[i].bytes;
         EvalStatus st = measure(r, &r->job->fetches[i], &r->plan->slots[r->plan->outputs[i]].t,
                                 &is_short);
         if (st != EVAL_OK)
@@ -200,40 +200,54 @@ static EvalStatus bind(running *r)
     return st;
 }
 
-/* Texts of strings may belong to the model: a made copy has its own, behind the array. */
-static EvalStatus deliver_strings(running *r, evl_fetch *f, const evl_tensor *t)
+/* Copies strings with their texts behind the array. */
+static void copy_strings(const EvalString *from, size_t n, void *data)
 {
-    const EvalString *from = t->data;
-    size_t n = evl_shape_count(&t->shape), bytes = n * sizeof *from, at = bytes;
-    if (f->data) {
-        memcpy(f->data, from, bytes);
-        return EVAL_OK;
-    }
-    for (size_t i = 0; i < n; i++)
-        at += from[i].size + 1;
-    EvalStatus st = evl_made_new(r->ctx, r->job->e, r->job->list, at, &f->data);
-    if (st != EVAL_OK)
-        return st;
-    f->is_made = true;
-    EvalString *to = f->data;
-    at = bytes;
+    EvalString *to = data;
+    size_t at = n * sizeof *from;
     for (size_t i = 0; i < n; i++) {
-        char *text = (char *)f->data + at;
+        char *text = (char *)data + at;
         if (from[i].size)
             memcpy(text, from[i].text, from[i].size);
         text[from[i].size] = '\0';
         to[i] = (EvalString){ text, from[i].size };
         at += from[i].size + 1;
     }
+}
+
+/* Texts may belong to the model or to the caller's inputs: a made copy has its own, and so has
+** the caller's memory when the run made some. */
+static EvalStatus deliver_strings(running *r, evl_fetch *f, const evl_tensor *t, bool *is_short)
+{
+    const EvalString *from = t->data;
+    size_t n = evl_shape_count(&t->shape), bytes = n * sizeof *from;
+    for (size_t i = 0; i < n; i++)
+        bytes += from[i].size + 1;
+    if (f->data && (!r->session->texts || evl_arena_is_empty(r->session->texts))) {
+        memcpy(f->data, from, n * sizeof *from);
+        return EVAL_OK;
+    }
+    if (f->data)
+        f->bytes = bytes;
+    *is_short |= f->data && bytes > f->capacity;
+    if (*is_short)
+        return EVAL_OK;
+    if (!f->data) {
+        EvalStatus st = evl_made_new(r->ctx, r->job->e, r->job->list, bytes, &f->data);
+        if (st != EVAL_OK)
+            return st;
+        f->is_made = true;
+    }
+    copy_strings(from, n, f->data);
     return EVAL_OK;
 }
 
-static EvalStatus deliver(running *r, size_t i)
+static EvalStatus deliver(running *r, size_t i, bool *is_short)
 {
     evl_fetch *f = &r->job->fetches[i];
     const evl_tensor *t = evl_session_result(r->session, i);
     if (t->type == EVAL_STRING)
-        return deliver_strings(r, f, t);
+        return deliver_strings(r, f, t, is_short);
     EvalStatus st = f->data ? EVAL_OK : make(r, f);
     if (st == EVAL_OK && t->data != f->data)
         st = evl_door_out(r->ctx, evl_shape_count(&t->shape), t->type, t->data, f->type, f->data);
@@ -255,13 +269,15 @@ static EvalStatus deliver_all(running *r)
     if (st == EVAL_OK && is_short)
         return too_short(r);
     for (size_t i = 0; i < r->job->n_fetches && st == EVAL_OK; i++)
-        st = deliver(r, i);
-    return st;
+        st = deliver(r, i, &is_short);
+    return st == EVAL_OK && is_short ? too_short(r) : st;
 }
 
 static EvalStatus run(running *r)
 {
     evl_session *s = r->session;
+    if (s->texts)
+        evl_arena_reset(s->texts);
     EvalStatus st = bind(r);
     if (st != EVAL_OK)
         return st;

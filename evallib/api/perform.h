@@ -20,6 +20,7 @@ typedef struct evl_fetch {
     evl_shape shape;      /* set */
     void *data;           /* NULL: made, in job->list */
     size_t bytes;         /* capacity of data; set to what is needed */
+    size_t capacity;      /* set: what bytes was */
     bool is_made;         /* set */
     bool is_kept;         /* for the caller of evl_perform: it made data itself */
 } evl_fetch;

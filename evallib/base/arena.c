@@ -138,6 +138,14 @@ void *evl_arena_grow(evl_arena *arena, void *items, size_t n, size_t *capacity, 
     return copy;
 }
 
+bool evl_arena_is_empty(const evl_arena *arena)
+{
+    for (const chunk *c = arena->first; c; c = c->next)
+        if (c->used)
+            return false;
+    return true;
+}
+
 evl_memory *evl_arena_memory(const evl_arena *arena)
 {
     return arena->memory;

@@ -18,6 +18,7 @@ char *evl_arena_text(evl_arena *, const char *, size_t n);    /* a copy, ended b
 ** updated. NULL: no memory, and items stays good. */
 void *evl_arena_grow(evl_arena *, void *items, size_t n, size_t *capacity, size_t each);
 
+bool evl_arena_is_empty(const evl_arena *);                   /* nothing taken since a reset */
 evl_memory *evl_arena_memory(const evl_arena *);
 void evl_arena_reset(evl_arena *);                            /* empty again; keeps its blocks */
 void evl_arena_free(evl_arena *);                             /* NULL is allowed */

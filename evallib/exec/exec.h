@@ -43,6 +43,7 @@ struct evl_session {
     size_t *own_capacity;
     evl_session ***children; /* by step and body */
     evl_arena *step_arena;   /* of dynamic steps: emptied before each */
+    evl_arena *texts;        /* of strings that steps make, bodies too; NULL: there are no strings */
     void *scratch;           /* of dynamic steps */
     size_t scratch_capacity;
     evl_states *states;      /* NULL: nothing is carried */

@@ -1,7 +1,7 @@
 /* Sessions: a plan's slots and steps bound to memory. */
 #include "exec/exec.h"
 
-static evl_session *new_session(evl_context *, const evl_plan *, evl_arena *);
+static evl_session *new_session(evl_context *, const evl_plan *, evl_arena *, evl_arena *texts);
 
 /* A value of no element still has an address: NULL would say that it is not known. */
 static void *at_block(const evl_session *s, size_t at)
@@ -54,7 +54,7 @@ static bool bind_children(evl_context *ctx, evl_session *s, const evl_step *step
     *children = evl_arena_take_many(s->arena, step->n_bodies + 1, sizeof **children);
     for (size_t i = 0; *children && i < step->n_bodies; i++)
         if (step->bodies[i].plan &&
-            !((*children)[i] = new_session(ctx, step->bodies[i].plan, s->arena)))
+            !((*children)[i] = new_session(ctx, step->bodies[i].plan, s->arena, s->texts)))
             return false;
     return *children;
 }
@@ -75,7 +75,8 @@ static bool bind_step(evl_context *ctx, evl_session *s, size_t i)
                         .n_in = step->node->n_inputs,
                         .out = out,
                         .n_out = step->node->n_outputs,
-                        .scratch = at_block(s, s->plan->scratch_at) };
+                        .scratch = at_block(s, s->plan->scratch_at),
+                        .texts = s->texts };
     return true;
 }
 
@@ -108,13 +109,15 @@ static void free_own(evl_session *s)
 }
 
 /* NULL: no memory; what its children hold outside the arena is freed with the top one. */
-static evl_session *new_session(evl_context *ctx, const evl_plan *plan, evl_arena *arena)
+static evl_session *new_session(evl_context *ctx, const evl_plan *plan, evl_arena *arena,
+                                evl_arena *texts)
 {
     evl_session *s = evl_arena_take(arena, sizeof *s);
     if (!s)
         return NULL;
     s->plan = plan;
     s->arena = arena;
+    s->texts = texts;
     bool ok = take_arrays(s);
     if (ok && plan->has_dynamic)
         ok = (s->step_arena = evl_arena_new(ctx->memory)) != NULL;
@@ -133,7 +136,35 @@ static evl_session *new_session(evl_context *ctx, const evl_plan *plan, evl_aren
 static void free_session(evl_session *s)
 {
     free_own(s);
+    evl_arena_free(s->texts);
     evl_arena_free(s->arena);
+}
+
+static bool has_strings(const evl_plan *p)
+{
+    for (size_t i = 0; i < p->n_slots; i++)
+        if (p->slots[i].t.type == EVAL_STRING || p->slots[i].t.type == EVAL_UNDEFINED)
+            return true;
+    for (size_t i = 0; i < p->n_steps; i++)
+        for (size_t b = 0; b < p->steps[i].n_bodies; b++)
+            if (p->steps[i].bodies[b].plan && has_strings(p->steps[i].bodies[b].plan))
+                return true;
+    return false;
+}
+
+/* A session of its own, not that of a body. */
+static evl_session *new_top(evl_context *ctx, const evl_plan *plan)
+{
+    bool is_texts = has_strings(plan);
+    evl_arena *arena = evl_arena_new(ctx->memory);
+    evl_arena *texts = is_texts ? evl_arena_new(ctx->memory) : NULL;
+    evl_session *s =
+        arena && (texts || !is_texts) ? new_session(ctx, plan, arena, texts) : NULL;
+    if (!s) {
+        evl_arena_free(texts);
+        evl_arena_free(arena);
+    }
+    return s;
 }
 
 EvalStatus evl_session_take(evl_context *ctx, evl_plan *plan, evl_session **session)
@@ -143,16 +174,10 @@ EvalStatus evl_session_take(evl_context *ctx, evl_plan *plan, evl_session **sess
     if (s)
         plan->idle = s->next;
     evl_mutex_unlock(plan->lock);
-    if (!s) {
-        evl_arena *arena = evl_arena_new(ctx->memory);
-        s = arena ? new_session(ctx, plan, arena) : NULL;
-        if (!s) {
-            evl_arena_free(arena);
-            return evl_no_memory(ctx);
-        }
-    }
+    if (!s)
+        s = new_top(ctx, plan);
     *session = s;
-    return EVAL_OK;
+    return s ? EVAL_OK : evl_no_memory(ctx);
 }
 
 void evl_session_give(evl_plan *plan, evl_session *s)

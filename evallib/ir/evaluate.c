@@ -38,7 +38,7 @@ static EvalStatus take_outputs(evl_context *ctx, evl_arena *arena, evl_tensor *o
 static EvalStatus run(evl_prepare *p, const evl_impl *impl, evl_tensor *const *out)
 {
     evl_call call = { .ctx = p->ctx, .machine = p->machine, .node = p->use.node,
-                      .in = p->use.in, .n_in = p->use.n_in, .out = out, .n_out = p->n_out };
+                      .in = p->use.in, .n_in = p->use.n_in, .out = out, .n_out = p->n_out, .texts = p->arena };
     p->run = impl->run;
     EvalStatus st = impl->prepare ? impl->prepare(p) : EVAL_OK;
     if (st != EVAL_OK)

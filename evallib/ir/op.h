@@ -75,6 +75,7 @@ struct evl_call {
     evl_tensor *const *out;      /* NULL: not wanted; data is there, uninitialised */
     size_t n_out;
     void *scratch;               /* EVL_ALIGNMENT */
+    evl_arena *texts;            /* for texts that the run makes: they last until the next run */
 };
 
 typedef struct evl_impl {

@@ -71,6 +71,8 @@ static bool can_fold(const evl_node *node)
             continue;
         if (!evl_shape_is_known(&v->t.shape) || v->t.type == EVAL_UNDEFINED)
             return false;
+        if (v->t.type == EVAL_STRING) /* its texts would not last */
+            return false;
         bytes += evl_shape_count(&v->t.shape) * evl_type_size(v->t.type);
     }
     return bytes <= MOST_FOLDED_BYTES;
