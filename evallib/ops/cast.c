@@ -4,12 +4,16 @@
 #include "base/text.h"
 #include "ops/elementwise.h"
 #include "ops/ops.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PART = 256 };
 
 typedef struct cast_state {
-    EvalType narrow; /* to round through; UNDEFINED: none */
+    EvalType narrow; /* to round through, or of the numbers written; UNDEFINED: none */
     bool is_small;   /* the target is a small floating-point type: */
     bool saturates;
     evl_small_round round;
@@ -56,20 +60,29 @@ static EvalStatus infer(evl_infer *x)
 
 static EvalStatus run_numbers(const evl_call *);
 static EvalStatus run_texts(const evl_call *);
+static EvalStatus run_to_texts(const evl_call *);
 
 /* Opset 24: how float8e8m0 rounds. */
 static EvalStatus read_round(evl_prepare *p, cast_state *s)
 {
-    static const char *const names[] = { [EVL_SMALL_UP] = "up",
-                                         [EVL_SMALL_DOWN] = "down",
-                                         [EVL_SMALL_NEAREST] = "nearest" };
+    static const char *const names[] = {
+        [EVL_SMALL_UP] = "up", [EVL_SMALL_DOWN] = "down", [EVL_SMALL_NEAREST] = "nearest"
+    };
     const char *name = evl_node_text(p->use.node, "round_mode", "up");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0) {
             s->round = (evl_small_round)i;
             return EVAL_OK;
         }
-    return evl_fail(p->ctx, EVAL_ERR_FORMAT, "round_mode is '%s', expected up, down or nearest", name);
+    return evl_fail(p->ctx, EVAL_ERR_FORMAT, "round_mode is '%s', expected up, down or nearest",
+                    name);
+}
+
+/* What numbers are written as: their declared type, or the plan's where that is narrower. */
+static EvalType number_type(const evl_prepare *p)
+{
+    EvalType declared = evl_use_declared(&p->use, 0);
+    return declared == EVAL_FLOAT64 ? p->machine->real : declared;
 }
 
 static EvalStatus prepare(evl_prepare *p)
@@ -84,8 +97,14 @@ static EvalStatus prepare(evl_prepare *p)
     s->is_small = evl_type_is_small_float(to);
     s->saturates = evl_node_int(p->use.node, "saturate", 1) != 0;
     p->state = s;
-    p->run = from == EVAL_STRING && to != EVAL_STRING ? run_texts : run_numbers;
-    if (from != to && !((evl_type_is_number(from) || from == EVAL_STRING) && evl_type_is_number(to)))
+    p->run = from == to            ? run_numbers
+             : from == EVAL_STRING ? run_texts
+             : to == EVAL_STRING   ? run_to_texts
+                                   : run_numbers;
+    if (to == EVAL_STRING)
+        s->narrow = number_type(p);
+    if (from != to && !((evl_type_is_number(from) || from == EVAL_STRING) &&
+                        (evl_type_is_number(to) || to == EVAL_STRING)))
         return evl_fail(p->ctx, EVAL_ERR_UNSUPPORTED, "a cast from %s to %s is not offered",
                         evl_type_name(from), evl_type_name(to));
     return read_round(p, s);
@@ -166,6 +185,83 @@ static EvalStatus run_texts(const evl_call *call)
         if (!read_text(&x[i], s, y->type, (char *)y->data + i * size))
             return evl_fail(call->ctx, EVAL_ERR_TYPE, "element %zu is no number: '%.*s'", i,
                             x[i].size < 40 ? (int)x[i].size : 40, x[i].text ? x[i].text : "");
+    return EVAL_OK;
+}
+
+enum { NUMBER_TEXT = 40, MOST_PLAIN = 16, LEAST_PLAIN = -5, MOST_DIGITS = 17 };
+
+static bool is_read_back(EvalType type, double value, const char *text, size_t n)
+{
+    double read = 0, pair[2] = { value, 0 };
+    uint64_t stored[2] = { 0, 0 };
+    if (!evl_text_to_f64(text, n, &read))
+        return false;
+    pair[1] = read;
+    return evl_convert(1, EVAL_FLOAT64, &pair[0], type, &stored[0]) &&
+           evl_convert(1, EVAL_FLOAT64, &pair[1], type, &stored[1]) && stored[0] == stored[1];
+}
+
+/* The digits of a finite number other than 0, as few as tell it from others of its type, and
+** where the point is: behind the first + *exponent. The locale's point, and zeros, are left out. */
+static size_t digits_of(EvalType type, double x, char digits[MOST_DIGITS + 1], int *exponent)
+{
+    char text[NUMBER_TEXT];
+    size_t n = 0;
+    for (int precision = 1; precision <= MOST_DIGITS; precision++) {
+        (void)snprintf(text, sizeof text, "%.*e", precision - 1, x);
+        const char *power = strchr(text, 'e');
+        n = 0;
+        for (const char *c = text; c < power; c++)
+            if (*c >= '0' && *c <= '9')
+                digits[n++] = *c;
+        *exponent = (int)strtol(power + 1, NULL, 10);
+        int size = snprintf(text, sizeof text, "%.*se%d", (int)n, digits, *exponent - (int)n + 1);
+        if (size > 0 && is_read_back(type, x, text, (size_t)size))
+            break;
+    }
+    while (n > 1 && digits[n - 1] == '0')
+        n--;
+    return n;
+}
+
+/* Plain, "314.15926", or with an exponent where that would be long. */
+static int write_number(EvalType type, double x, char text[NUMBER_TEXT])
+{
+    char digits[MOST_DIGITS + 1];
+    int exponent;
+    const char *sign = signbit(x) && !isnan(x) ? "-" : "";
+    if (isnan(x) || isinf(x) || x == 0)
+        return snprintf(text, NUMBER_TEXT, "%s%s", sign, isnan(x) ? "NaN" : isinf(x) ? "INF" : "0");
+    int n = (int)digits_of(type, fabs(x), digits, &exponent);
+    if (exponent >= MOST_PLAIN || exponent < LEAST_PLAIN)
+        return snprintf(text, NUMBER_TEXT, "%s%c%s%.*se%c%02d", sign, digits[0], n > 1 ? "." : "",
+                        n - 1, digits + 1, exponent < 0 ? '-' : '+', abs(exponent));
+    if (exponent < 0)
+        return snprintf(text, NUMBER_TEXT, "%s0.%.*s%.*s", sign, -exponent - 1, "0000", n, digits);
+    int whole = n < exponent + 1 ? n : exponent + 1;
+    return snprintf(text, NUMBER_TEXT, "%s%.*s%.*s%s%.*s", sign, whole, digits,
+                    exponent + 1 - whole, "0000000000000000", n > whole ? "." : "", n - whole,
+                    digits + whole);
+}
+
+static EvalStatus run_to_texts(const evl_call *call)
+{
+    const cast_state *s = call->state;
+    const evl_tensor *x = call->in[0];
+    EvalString *y = call->out[0]->data;
+    size_t n = evl_shape_count(&x->shape);
+    bool is_real = evl_type_is_float(x->type) || evl_type_is_small_float(x->type);
+    for (size_t i = 0; i < n; i++) {
+        char text[NUMBER_TEXT];
+        int size = is_real ? write_number(s->narrow, evl_tensor_f64(x, i), text)
+                   : x->type == EVAL_UINT64
+                       ? snprintf(text, sizeof text, "%" PRIu64, (uint64_t)evl_tensor_i64(x, i))
+                       : snprintf(text, sizeof text, "%" PRId64, evl_tensor_i64(x, i));
+        char *copy = evl_arena_text(call->texts, text, (size_t)size);
+        if (!copy)
+            return evl_no_memory(call->ctx);
+        y[i] = (EvalString){ copy, (size_t)size };
+    }
     return EVAL_OK;
 }
 

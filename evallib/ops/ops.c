@@ -50,6 +50,7 @@ static const evl_op *const *const families[] = {
     evl_ops_slice,
     evl_ops_softmax,
     evl_ops_square,
+    evl_ops_strings,
     evl_ops_suppress,
     evl_ops_svm,
     evl_ops_tensor_scatter,

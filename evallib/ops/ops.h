@@ -56,6 +56,7 @@ extern const evl_op *const evl_ops_shape[];
 extern const evl_op *const evl_ops_slice[];
 extern const evl_op *const evl_ops_softmax[];
 extern const evl_op *const evl_ops_square[];
+extern const evl_op *const evl_ops_strings[];
 extern const evl_op *const evl_ops_suppress[];
 extern const evl_op *const evl_ops_svm[];
 extern const evl_op *const evl_ops_tensor_scatter[];
