@@ -39,6 +39,7 @@ static const evl_op *const *const families[] = {
     evl_ops_quantize,
     evl_ops_recurrent,
     evl_ops_reduce,
+    evl_ops_regex,
     evl_ops_resize,
     evl_ops_reverse,
     evl_ops_roi,

@@ -45,6 +45,7 @@ extern const evl_op *const evl_ops_pool[];
 extern const evl_op *const evl_ops_quantize[];
 extern const evl_op *const evl_ops_recurrent[];
 extern const evl_op *const evl_ops_reduce[];
+extern const evl_op *const evl_ops_regex[];
 extern const evl_op *const evl_ops_resize[];
 extern const evl_op *const evl_ops_reverse[];
 extern const evl_op *const evl_ops_roi[];
