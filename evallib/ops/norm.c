@@ -401,7 +401,7 @@ static const evl_op op_group_normalization = {
     "GroupNormalization", NULL, 3, 3, 1, 1, 0, 0, infer_one,
     { &group, &group }, NULL, NULL, 0
 };
-static const evl_op op_rms_normalization = {
+const evl_op evl_op_rms_normalization = {
     "RMSNormalization", NULL, 2, 2, 1, 1, 0, 0, infer_layer,
     { &rms, &rms }, NULL, NULL, 0
 };
@@ -416,7 +416,7 @@ const evl_op *const evl_ops_norm[] = {
     &evl_op_instance_normalization,
     &evl_op_layer_normalization,
     &op_group_normalization,
-    &op_rms_normalization,
+    &evl_op_rms_normalization,
     &op_lrn,
     NULL,
 };

@@ -87,7 +87,7 @@ extern const evl_op evl_op_conv, evl_op_conv_transpose;
 extern const evl_op evl_op_max_pool, evl_op_average_pool, evl_op_global_average_pool,
     evl_op_global_max_pool;
 extern const evl_op evl_op_batch_normalization, evl_op_instance_normalization,
-    evl_op_layer_normalization;
+    evl_op_layer_normalization, evl_op_rms_normalization;
 extern const evl_op evl_op_softmax, evl_op_log_softmax;
 extern const evl_op evl_op_reduce_sum, evl_op_reduce_mean, evl_op_reduce_max, evl_op_reduce_min,
     evl_op_reduce_prod, evl_op_arg_max, evl_op_arg_min;

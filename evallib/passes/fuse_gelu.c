@@ -3,22 +3,17 @@
 **
 ** A float32 constant is 1e-8 beside sqrt 2, which a network in double must keep. */
 #include "ops/ops.h"
+#include "passes/match.h"
 #include "passes/passes.h"
 #include <math.h>
 
-/* The other operand, when one is a constant scalar close to `wanted`; NULL: it is not so. */
-static evl_value *beside(const evl_node *node, const evl_op *op, double wanted,
-                         double near)
+/* The other operand, when one is a constant number close to `wanted`; NULL: it is not so. */
+static evl_value *beside(const evl_node *node, const evl_op *op, double wanted, double near)
 {
-    if (!node || node->op != op)
-        return NULL;
-    for (size_t i = 0; i < 2; i++) {
-        const evl_value *c = node->inputs[i];
-        if (c->is_constant && evl_shape_count(&c->t.shape) == 1 &&
-            fabs(evl_tensor_f64(&c->t, 0) - wanted) < near)
-            return node->inputs[1 - i];
-    }
-    return NULL;
+    double number;
+    size_t at;
+    evl_value *x = node && node->op == op ? evl_match_beside(node, &number, &at) : NULL;
+    return x && fabs(number - wanted) < near ? x : NULL;
 }
 
 /* x, when node makes x / sqrt 2. */

@@ -7,6 +7,7 @@
 #include "ops/elementwise.h"
 #include "ops/matmul.h"
 #include "ops/ops.h"
+#include "passes/match.h"
 #include "passes/passes.h"
 
 enum { MOST_ATTRIBUTES = 6 };
@@ -35,30 +36,7 @@ typedef struct chain {
     bool is_changed;
 } chain;
 
-/* --- who uses what: evl_value.slot counts --- */
-
-static void forget_uses(evl_graph *g)
-{
-    for (size_t i = 0; i < g->n_values; i++)
-        g->values[i]->slot = 0;
-    for (size_t i = 0; i < g->n_nodes; i++)
-        for (size_t b = 0; evl_node_body(g->nodes[i], b); b++)
-            forget_uses(evl_node_body(g->nodes[i], b));
-}
-
-static void count_uses(evl_graph *g)
-{
-    for (size_t i = 0; i < g->n_outputs; i++)
-        g->outputs[i]->slot++;
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        evl_node *node = g->nodes[i];
-        for (size_t j = 0; j < node->n_inputs; j++)
-            if (node->inputs[j])
-                (node->inputs[j] = evl_value_final(node->inputs[j]))->slot++;
-        for (size_t b = 0; evl_node_body(node, b); b++)
-            count_uses(evl_node_body(node, b));
-    }
-}
+/* --- who uses what --- */
 
 static bool is_input_of(const evl_node *node, const evl_value *v)
 {
@@ -94,11 +72,9 @@ static bool take_factor(fusion *f, chain *c, const evl_node *node)
     if ((node->op != &evl_op_mul && !divides) || c->n_added || c->activation != EVL_N_UNARY)
         return false;
     const evl_value *by = other_input(node, c->y);
-    if (!by->is_constant || evl_shape_count(&by->t.shape) != 1 ||
-        by->t.shape.rank > c->shape.rank || (divides && node->inputs[0] != c->y))
-        return false;
-    double factor = evl_tensor_f64(&by->t, 0);
-    if (divides && factor == 0)
+    double factor;
+    if (!evl_match_number(by, &factor) || by->t.shape.rank > c->shape.rank ||
+        (divides && (node->inputs[0] != c->y || factor == 0)))
         return false;
     c->alpha = divides ? c->alpha / factor : c->alpha * factor;
     return true;
@@ -274,7 +250,6 @@ static EvalStatus fuse_graph(evl_context *ctx, const evl_machine *machine, evl_g
 
 EvalStatus evl_pass_fuse_product(evl_context *ctx, const evl_pass_env *env, evl_graph *graph)
 {
-    forget_uses(graph);
-    count_uses(graph);
+    evl_match_count(graph);
     return fuse_graph(ctx, env->machine, graph);
 }

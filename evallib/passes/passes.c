@@ -7,6 +7,7 @@ static const struct {
 } passes[] = {
     { "fold", evl_pass_fold },
     { "fuse_gelu", evl_pass_fuse_gelu },
+    { "fuse_norm", evl_pass_fuse_norm },
     { "dead", evl_pass_dead }, /* what was folded or fused reads nothing any more */
     { "fuse_product", evl_pass_fuse_product },
     { "dead", evl_pass_dead },

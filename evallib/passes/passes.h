@@ -17,6 +17,7 @@ EVL_MUST_USE EvalStatus evl_passes_run(evl_context *, const evl_pass_env *, evl_
 
 evl_pass evl_pass_fold;         /* types, shapes, constants: see fold.c */
 evl_pass evl_pass_fuse_gelu;    /* Gelu written out becomes Gelu */
+evl_pass evl_pass_fuse_norm;    /* Layer- and RMSNormalization written out */
 evl_pass evl_pass_fuse_product; /* bias, activation and transpositions into MatMul and Gemm */
 evl_pass evl_pass_dead;         /* nodes that nothing needs */
 evl_pass evl_pass_block;        /* convolutions and what surrounds them over blocked channels */
