@@ -167,47 +167,53 @@ static evl_attention_steps steps_of(const heads *h)
     return (evl_attention_steps){ 0, n_heads * rows * size, rows * size, size, 1 };
 }
 
-/* A mask's dimensions, the last ones being rows and keys: 1 is stretched. Opset 24 lets
-** it have fewer keys. */
-static EvalStatus take_mask(evl_context *ctx, const evl_use *use, evl_attention *x,
-                            evl_attention_steps *steps)
+/* Dimensions from the last on are keys, rows, heads, samples: 1 is stretched. */
+static bool take_steps(const evl_shape *s, bool may_be_short, evl_attention *x,
+                       evl_attention_steps *steps)
 {
-    const evl_shape *s = &use->in[MASK]->shape;
     size_t *const to[4] = { &steps->sample, &steps->head, &steps->row, &steps->column };
     const size_t dims[4] = { x->samples, x->heads, x->n_q, x->n_k };
-    char text[EVL_SHAPE_TEXT];
     size_t step = 1;
     bool fits = s->rank >= 1 && s->rank <= 4;
     for (int32_t i = s->rank - 1, j = 3; fits && i >= 0; i--, j--) {
         size_t n = (size_t)s->dim[i];
-        bool is_short = j == 3 && n <= dims[j] && use->node->version >= 24;
+        bool is_short = j == 3 && n <= dims[j] && may_be_short;
         *to[j] = n == 1 && !(is_short && dims[j] != 1) ? 0 : step;
         fits = n == dims[j] || n == 1 || is_short;
         step *= n;
         if (is_short)
             x->n_mask = n;
     }
-    if (fits)
-        return EVAL_OK;
-    return evl_fail(ctx, EVAL_ERR_SHAPE, "attn_mask has shape %s, expected one for [%zu,%zu,%zu,%zu]",
-                    evl_shape_text(s, text), dims[0], dims[1], dims[2], dims[3]);
+    return fits;
 }
 
-static EvalStatus take_masks(evl_context *ctx, const evl_use *use, evl_attention *x)
+EvalStatus evl_attention_mask(evl_context *ctx, const evl_use *use, size_t input, bool may_be_short,
+                              evl_attention *x)
 {
-    const evl_tensor *mask = evl_use_in(use, MASK), *valid = evl_use_in(use, VALID);
+    const evl_tensor *mask = evl_use_in(use, input);
+    char text[EVL_SHAPE_TEXT];
     x->n_mask = x->n_k;
-    if (valid && evl_shape_count(&valid->shape) != x->samples)
-        return evl_fail(ctx, EVAL_ERR_SHAPE, "nonpad_kv_seqlen has %zu elements, expected %zu",
-                        evl_shape_count(&valid->shape), x->samples);
     if (!mask)
         return EVAL_OK;
     bool is_bias = evl_type_is_float(mask->type);
     if (!is_bias && mask->type != EVAL_BOOL)
-        return evl_fail(ctx, EVAL_ERR_TYPE, "attn_mask is %s, expected bool or as Q",
+        return evl_fail(ctx, EVAL_ERR_TYPE, "the mask is %s, expected bool or as Q",
                         evl_type_name(mask->type));
-    *(is_bias ? &x->in.bias : &x->in.mask) = MASK;
-    return take_mask(ctx, use, x, is_bias ? &x->bias : &x->mask);
+    *(is_bias ? &x->in.bias : &x->in.mask) = input;
+    if (take_steps(&mask->shape, may_be_short, x, is_bias ? &x->bias : &x->mask))
+        return EVAL_OK;
+    return evl_fail(ctx, EVAL_ERR_SHAPE, "the mask has shape %s, expected one for [%zu,%zu,%zu,%zu]",
+                    evl_shape_text(&mask->shape, text), x->samples, x->heads, x->n_q, x->n_k);
+}
+
+/* Opset 24 lets a mask have fewer keys. */
+static EvalStatus take_masks(evl_context *ctx, const evl_use *use, evl_attention *x)
+{
+    const evl_tensor *valid = evl_use_in(use, VALID);
+    if (valid && evl_shape_count(&valid->shape) != x->samples)
+        return evl_fail(ctx, EVAL_ERR_SHAPE, "nonpad_kv_seqlen has %zu elements, expected %zu",
+                        evl_shape_count(&valid->shape), x->samples);
+    return evl_attention_mask(ctx, use, MASK, use->node->version >= 24, x);
 }
 
 static size_t input_of(const evl_use *use, size_t input)
@@ -246,13 +252,16 @@ EvalStatus evl_attention_of(evl_context *ctx, const evl_use *use, evl_attention 
 {
     const evl_node *node = use->node;
     int64_t which = evl_node_int(node, "qk_matmul_output_mode", 0);
+    if (node->op == &evl_op_fused_attention)
+        return evl_attention_of_fused(ctx, use, x);
     *x = (evl_attention){ .in = { Q, K, V, input_of(use, PAST_K), input_of(use, PAST_V), SIZE_MAX,
                                   SIZE_MAX, input_of(use, VALID) },
                           .cap = evl_node_number(node, "softcap", 0),
                           .left = evl_node_int(node, "left_window_size", NONE),
                           .right = evl_node_int(node, "right_window_size", NONE),
                           .is_causal = evl_node_int(node, "is_causal", 0) != 0,
-                          .which = (evl_attention_scores)which };
+                          .which = (evl_attention_scores)which,
+                          .excluded = -INFINITY };
     if (which < EVL_SCORES_PLAIN || which > EVL_SCORES_WEIGHTS)
         return evl_fail(ctx, EVAL_ERR_UNSUPPORTED, "qk_matmul_output_mode is %lld, expected 0 to 3",
                         (long long)which);

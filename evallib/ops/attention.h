@@ -40,11 +40,18 @@ typedef struct evl_attention {
     bool is_causal;
     size_t n_mask;                    /* keys that mask or bias has: others are excluded */
     evl_attention_scores which;
-    double excluded;                  /* added where an int32 mask is 0 */
+    double excluded;                  /* where a mask is 0: added if that is int32, else the score */
+    double of_none;                   /* Y of a row that sees no key */
 } evl_attention;
 
 /* Of known shapes. */
 EVL_MUST_USE EvalStatus evl_attention_of(evl_context *, const evl_use *, evl_attention *);
+EVL_MUST_USE EvalStatus evl_attention_of_fused(evl_context *, const evl_use *, evl_attention *);
+
+/* Input `input` becomes mask or bias, broadcast to [samples, heads, n_q, n_k]; may_be_short:
+** it may have fewer keys. */
+EVL_MUST_USE EvalStatus evl_attention_mask(evl_context *, const evl_use *, size_t input,
+                                           bool may_be_short, evl_attention *);
 
 /* Keys first .. end-1 are what row i of a sample may see. */
 typedef struct evl_attention_range {
@@ -57,5 +64,8 @@ evl_attention_range evl_attention_range_of(const evl_attention *, const evl_tens
 void evl_attention_join(const evl_attention *, const evl_attention_steps *of, size_t size,
                         size_t element, const void *past, const void *from, void *to);
 
-extern const evl_op evl_op_attention;
+/* FusedAttention is what a pass makes of softmax(scale * Q K' + mask) V (domain "evl").
+** Inputs Q, K, V and perhaps a mask or bias; all but that are seen through transpositions,
+** attributes perm_q, perm_k, perm_v and perm_y; attributes scale and excluded. */
+extern const evl_op evl_op_attention, evl_op_fused_attention;
 #endif

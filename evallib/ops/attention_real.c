@@ -193,7 +193,7 @@ static void mask(const running *r, size_t at, size_t n, real *x)
     if (r->mask->type == EVAL_BOOL) {
         const uint8_t *m = (const uint8_t *)r->mask->data + at;
         for (size_t i = 0; i < n; i++)
-            x[i] = m[i * step] ? x[i] : -(real)INFINITY;
+            x[i] = m[i * step] ? x[i] : (real)s->excluded;
         return;
     }
     const int32_t *m = (const int32_t *)r->mask->data + at;
@@ -291,7 +291,7 @@ static void work(void *arg, size_t index, size_t lane)
         real sum = first < range.end ? t.state[i].sum : 0, *y = t.y + i * s->y.row;
         if (sum == 0)
             for (size_t c = 0; c < s->size_v; c++)
-                y[c] = 0;
+                y[c] = (real)s->of_none;
         else
             r->kernels->attention->scale(s->size_v, y, 1 / sum);
     }

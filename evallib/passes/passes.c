@@ -8,6 +8,7 @@ static const struct {
     { "fold", evl_pass_fold },
     { "fuse_gelu", evl_pass_fuse_gelu },
     { "fuse_norm", evl_pass_fuse_norm },
+    { "fuse_attention", evl_pass_fuse_attention },
     { "dead", evl_pass_dead }, /* what was folded or fused reads nothing any more */
     { "fuse_product", evl_pass_fuse_product },
     { "dead", evl_pass_dead },

@@ -16,6 +16,7 @@ typedef EvalStatus evl_pass(evl_context *, const evl_pass_env *, evl_graph *);
 EVL_MUST_USE EvalStatus evl_passes_run(evl_context *, const evl_pass_env *, evl_graph *);
 
 evl_pass evl_pass_fold;         /* types, shapes, constants: see fold.c */
+evl_pass evl_pass_fuse_attention; /* softmax of a product, times a matrix */
 evl_pass evl_pass_fuse_gelu;    /* Gelu written out becomes Gelu */
 evl_pass evl_pass_fuse_norm;    /* Layer- and RMSNormalization written out */
 evl_pass evl_pass_fuse_product; /* bias, activation and transpositions into MatMul and Gemm */
