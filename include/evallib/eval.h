@@ -10,7 +10,7 @@
 **     model->vtbl->Destroy(model);
 **
 ** The shared library exports GetEvalF, GetEvalD and EvalLibraryInfo, so it can
-** be linked or opened with dlopen. Texts are UTF-8. Using an object after
+** be linked or opened with dlopen; with EVALLIB_ONLY_TYPES defined they are not declared. Texts are UTF-8. Using an object after
 ** Destroy is the caller's error.
 **
 ** EvalDimension, EvalInput, EvalOutput, EvalTensor and EvalString are passed as
@@ -215,8 +215,10 @@ typedef struct EvalInfo {
 #undef EVL_REAL
 #undef EVL_NAME
 
+#ifndef EVALLIB_ONLY_TYPES
 /* What this library is. One of several constants, never NULL. */
 EVL_API const EvalInfo *EvalLibraryInfo(void);
+#endif
 
 #ifdef __cplusplus
 }
