@@ -1,10 +1,13 @@
 /* What there is in the network: sizes, types, names. */
 #include "api/perform.h"
+#include "ir/nested.h"
 
 /* Elements of one sample; 0 when that depends on the input (eval.h). */
 size_t evl_sample_size(const evl_value *v)
 {
     evl_shape s = v->t.shape;
+    if (evl_type_is_nested(v->t.type))
+        return 0;
     if (s.rank > 0 && (v->has_frames || s.dim[0] < 0))
         s.dim[0] = 1; /* counts samples */
     return evl_shape_is_known(&s) ? evl_shape_count(&s) : 0;
@@ -95,12 +98,17 @@ EvalStatus evl_evaluator_find(evl_context *ctx, evl_evaluator *e, const char *na
     return st;
 }
 
-static void describe(const evl_value *v, EvalNodeInfo *info)
+/* What an EvalNodeInfo had when it was first published. */
+static const size_t least_size = offsetof(EvalNodeInfo, inside);
+
+static void describe(const evl_value *v, EvalNodeInfo *info, size_t size)
 {
     info->name = v->name;
     info->op = v->producer ? v->producer->op->name : v->is_input ? "" : "Constant";
     info->domain = v->producer && v->producer->op->domain ? v->producer->op->domain : "";
     info->type = v->t.type;
+    for (size_t i = 0; i < EVL_MAX_NESTING && size >= sizeof *info; i++)
+        info->inside[i] = (EvalType)v->t.inner[i];
     info->rank = v->t.shape.rank;
     for (int32_t i = 0; i < EVAL_MAX_RANK; i++) {
         bool is_there = i < v->t.shape.rank;
@@ -124,15 +132,15 @@ static EvalStatus list(evl_context *ctx, const evl_graph *g, evl_listing which, 
     size_t n = which == EVL_LIST_INPUTS    ? g->n_inputs
                : which == EVL_LIST_OUTPUTS ? g->n_outputs
                                            : g->n_values;
-    size_t capacity = *count, found = 0;
+    size_t capacity = *count, found = 0, size = infos && capacity ? infos[0].size : sizeof *infos;
     const evl_value *v;
-    if (infos && capacity && infos[0].size != sizeof *infos)
+    if (size < least_size || size % sizeof(void *))
         return evl_fail(ctx, EVAL_ERR_ARGUMENT, "infos[0].size is to be sizeof(EvalNodeInfo), %zu",
                         sizeof *infos);
     for (size_t i = 0; i < n; i++)
         if (is_listed(g, which, i, &v)) {
             if (infos && found < capacity)
-                describe(v, &infos[found]);
+                describe(v, (EvalNodeInfo *)((char *)infos + found * size), size);
             found++;
         }
     *count = found;

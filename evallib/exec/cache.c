@@ -1,4 +1,5 @@
 #include "exec/cache.h"
+#include "ir/nested.h"
 #include <string.h>
 
 EvalStatus evl_plan_cache_start(evl_context *ctx, evl_plan_cache *cache)
@@ -36,7 +37,7 @@ static bool is_same(const evl_selection *a, const evl_selection *b)
         if (a->asked[i] != b->asked[i])
             return false;
     for (size_t i = 0; i < a->n_given; i++)
-        if (a->given[i] != b->given[i] || a->given_t[i].type != b->given_t[i].type ||
+        if (a->given[i] != b->given[i] || !evl_type_equal(&a->given_t[i], &b->given_t[i]) ||
             !evl_shape_equal(&a->given_t[i].shape, &b->given_t[i].shape))
             return false;
     return true;

@@ -51,7 +51,9 @@ evl_value *evl_graph_constant(evl_graph *g, const char *name, EvalType type, con
 {
     evl_value *v = evl_graph_value(g, name);
     if (v) {
-        v->t = (evl_tensor){ type, EVL_LIFE_MODEL, *shape, data };
+        v->t = (evl_tensor){
+            .type = type, .life = EVL_LIFE_MODEL, .shape = *shape, .data = data
+        };
         v->is_constant = true;
     }
     return v;

@@ -47,6 +47,7 @@ typedef enum evl_attribute_kind {
     EVL_ATTRIBUTE_NUMBER,
     EVL_ATTRIBUTE_TEXT,
     EVL_ATTRIBUTE_TENSOR,
+    EVL_ATTRIBUTE_TYPE,           /* a tensor's type and shape, without its data */
     EVL_ATTRIBUTE_GRAPH,
     EVL_ATTRIBUTE_INTS,
     EVL_ATTRIBUTE_NUMBERS,

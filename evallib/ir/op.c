@@ -1,6 +1,7 @@
 /* Operators in general: choosing an implementation, calling a shape rule, looking up
 ** parameters that are attributes in one opset and inputs in another. */
 #include "ir/op.h"
+#include "ir/nested.h"
 #include <assert.h>
 #include <string.h>
 
@@ -34,6 +35,28 @@ static EvalStatus check_required(evl_context *ctx, const evl_use *use)
     return EVAL_OK;
 }
 
+/* Operators that do not know of nested values would take their elements for numbers. */
+static EvalStatus check_nested(evl_context *ctx, const evl_use *use)
+{
+    char text[EVL_TYPE_TEXT];
+    if (use->node->op->traits & EVL_OP_NESTED)
+        return EVAL_OK;
+    for (size_t i = 0; i < use->n_in; i++)
+        if (use->in[i] && evl_type_is_nested(use->in[i]->type))
+            return evl_fail(ctx, EVAL_ERR_TYPE, "input %zu is a %s, and a tensor is expected", i,
+                            evl_type_text(use->in[i], text));
+    return EVAL_OK;
+}
+
+/* An output's type is the plan's; its size is one that may be. */
+static EvalStatus settle_output(evl_context *ctx, EvalType real, evl_tensor *out)
+{
+    if (real != EVAL_UNDEFINED)
+        evl_type_make_real(out, real);
+    return evl_shape_check(ctx, &out->shape,
+                           evl_type_is_nested(out->type) ? sizeof *out : evl_type_size(out->type));
+}
+
 EvalStatus evl_infer_use(evl_context *ctx, const evl_use *use, EvalType real, evl_tensor *out,
                          size_t n_out)
 {
@@ -47,12 +70,11 @@ EvalStatus evl_infer_use(evl_context *ctx, const evl_use *use, EvalType real, ev
     if (st == EVAL_OK)
         st = check_required(ctx, use);
     if (st == EVAL_OK)
+        st = check_nested(ctx, use);
+    if (st == EVAL_OK)
         st = op->infer(&infer);
-    for (size_t i = 0; i < n_out && st == EVAL_OK; i++) {
-        if (real != EVAL_UNDEFINED && evl_type_is_float(out[i].type))
-            out[i].type = real;
-        st = evl_shape_check(ctx, &out[i].shape, evl_type_size(out[i].type));
-    }
+    for (size_t i = 0; i < n_out && st == EVAL_OK; i++)
+        st = settle_output(ctx, real, &out[i]);
     return st == EVAL_OK ? st : evl_node_failed(ctx, use->node, st);
 }
 
@@ -90,8 +112,10 @@ static EvalStatus infer_bodies(evl_context *ctx, evl_node *node)
 /* Fills what inference left open with what the file declares. */
 static void complete(evl_tensor *t, const evl_tensor *declared)
 {
-    if (t->type == EVAL_UNDEFINED)
+    if (t->type == EVAL_UNDEFINED || (t->type == declared->type && !t->inner[0])) {
         t->type = declared->type;
+        memcpy(t->inner, declared->inner, sizeof t->inner);
+    }
     if (t->shape.rank < 0)
         t->shape = declared->shape;
     for (int32_t i = 0; i < t->shape.rank && t->shape.rank == declared->shape.rank; i++)
@@ -266,6 +290,7 @@ EvalStatus evl_infer_same(evl_infer *infer)
 {
     infer->out[0].type = infer->use.in[0]->type;
     infer->out[0].shape = infer->use.in[0]->shape;
+    memcpy(infer->out[0].inner, infer->use.in[0]->inner, sizeof infer->out[0].inner);
     return EVAL_OK;
 }
 

@@ -94,8 +94,9 @@ enum {
     EVL_OP_SEQUENCE = 8,  /* keeps state from frame to frame: exec/ knows how; no impl */
     EVL_OP_NO_FOLD = 16,  /* never run when the plan is made: random numbers */
     EVL_OP_OF_SHAPE = 32, /* its values come from its input's shape alone: Shape, Size */
-    EVL_OP_PACKS = 64     /* prepare reads data of a constant input 1 by evl_prepare_block only, which
+    EVL_OP_PACKS = 64,    /* prepare reads data of a constant input 1 by evl_prepare_block only, which
                              needs no alignment */
+    EVL_OP_NESTED = 128   /* takes or gives sequences, optionals or maps */
 };
 
 struct evl_op {

@@ -55,11 +55,15 @@ typedef enum evl_life {
     EVL_LIFE_MODEL  /* a constant of the model: its address may be a key of the store */
 } evl_life;
 
+enum { EVL_MAX_NESTING = 4 };
+
 typedef struct evl_tensor {
     EvalType type;
     evl_life life;
     evl_shape shape;
     void *data; /* NULL: not known, or no element. In a graph as read perhaps unaligned */
+    uint16_t inner[EVL_MAX_NESTING]; /* of a sequence, optional or map: types of what is inside,
+                                        from the outside in (ir/nested.h) */
 } evl_tensor;
 
 /* One element of any integer type or bool (float types for f64) as a number; the

@@ -100,7 +100,7 @@ typedef enum EvalType {
     EVAL_INT2 = 26,
     EVAL_SEQUENCE = 1001,     /* rank 1, data is an EvalTensor[dims[0]] */
     EVAL_OPTIONAL = 1002,     /* the same with 0 or 1 elements */
-    EVAL_MAP = 1003,          /* data is an EvalTensor[2]: keys, values */
+    EVAL_MAP = 1003,          /* rank 1, data is an EvalTensor[2]: keys, values */
     EVAL_TYPE_MAX = 0x7fffffff
 } EvalType;
 
@@ -179,6 +179,8 @@ typedef struct EvalNodeInfo {
     int32_t rank;             /* -1: unknown */
     int64_t dims[EVAL_MAX_RANK];              /* -1: unknown */
     const char *dimNames[EVAL_MAX_RANK];      /* symbolic names; NULL where there is none */
+    EvalType inside[4];       /* of a sequence, optional or map: what it holds, from the outside
+                                 in; a map's keys, then its values; EVAL_UNDEFINED after the last */
 } EvalNodeInfo;
 
 typedef enum EvalStorage {

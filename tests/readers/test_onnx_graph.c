@@ -168,7 +168,8 @@ static void attributes_of_all_kinds_are_read(void **state)
     assert_string_equal(evl_node_text(node, "s", ""), "text");
     assert_true(evl_tensor_f64(evl_node_attribute(node, "t")->u.tensor, 0) == 1);
     assert_non_null(evl_node_graph(node, "g"));
-    assert_null(evl_node_attribute(node, "tp"));
+    assert_int_equal(evl_node_attribute(node, "tp")->kind, EVL_ATTRIBUTE_TYPE);
+    assert_int_equal(evl_node_attribute(node, "tp")->u.tensor->type, EVAL_FLOAT32);
     check_lists(node);
     evl_test_close(&r);
 }

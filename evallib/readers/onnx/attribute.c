@@ -102,6 +102,21 @@ static EvalStatus read_sparse(reading *r)
     return new_tensor(r, evl_onnx_sparse, r->message.sparse, &r->a->u.tensor);
 }
 
+static EvalStatus read_described(reading *r)
+{
+    evl_tensor *t = NULL;
+    evl_value described = { .name = r->a->name, .is_input = true };
+    r->a->kind = EVL_ATTRIBUTE_TYPE;
+    EvalStatus st = take(r, 1, sizeof *t, &t);
+    if (st != EVAL_OK)
+        return st;
+    described.t.shape = evl_shape_unknown();
+    st = evl_onnx_type(r->o, r->message.tp, &described);
+    *t = described.t;
+    r->a->u.tensor = t;
+    return st;
+}
+
 static EvalStatus new_body(const reading *r, evl_bytes message, evl_graph **body)
 {
     evl_onnx_scope scope = { .outer = r->scope,
@@ -190,12 +205,13 @@ static EvalStatus read_graphs(reading *r)
     return st;
 }
 
-/* AttributeProto.AttributeType. NULL: types (13, 14), which describe and compute nothing. */
+/* AttributeProto.AttributeType. NULL: lists of types (14), which no operator reads. */
 enum { N_KINDS = 15 };
 static EvalStatus (*const readers[N_KINDS])(reading *) = {
     [1] = read_number,  [2] = read_int,     [3] = read_text,    [4] = read_tensor,
     [5] = read_graph,   [6] = read_numbers, [7] = read_ints,    [8] = read_texts,
     [9] = read_tensors, [10] = read_graphs, [11] = read_sparse, [12] = read_sparse_tensors,
+    [13] = read_described,
 };
 
 /* IR version 1 does not say the type: the field that is there tells it. */

@@ -67,6 +67,7 @@ static const evl_pb_rule attribute_rules[] = {
     { 9, EVL_PB_MANY, offsetof(onnx_attribute, strings) },
     { 10, EVL_PB_MANY, offsetof(onnx_attribute, tensors) },
     { 11, EVL_PB_MANY, offsetof(onnx_attribute, graphs) },
+    { 14, EVL_PB_BYTES, offsetof(onnx_attribute, tp) },
     { 20, EVL_PB_INT, offsetof(onnx_attribute, type) },
     { 21, EVL_PB_BYTES, offsetof(onnx_attribute, ref_name) },
     { 22, EVL_PB_BYTES, offsetof(onnx_attribute, sparse) },
@@ -109,6 +110,15 @@ static const evl_pb_rule type_rules[] = {
     { 9, EVL_PB_BYTES, offsetof(onnx_type, optional) },
 };
 
+static const evl_pb_rule sequence_type_rules[] = {
+    { 1, EVL_PB_BYTES, offsetof(onnx_sequence_type, elem_type) },
+};
+
+static const evl_pb_rule map_type_rules[] = {
+    { 1, EVL_PB_INT, offsetof(onnx_map_type, key_type) },
+    { 2, EVL_PB_BYTES, offsetof(onnx_map_type, value_type) },
+};
+
 static const evl_pb_rule tensor_type_rules[] = {
     { 1, EVL_PB_INT, offsetof(onnx_tensor_type, elem_type) },
     { 2, EVL_PB_BYTES, offsetof(onnx_tensor_type, shape) },
@@ -147,6 +157,12 @@ const evl_pb_schema evl_onnx_value_info_schema = {
 };
 const evl_pb_schema evl_onnx_type_schema = { "onnx: TypeProto", type_rules,
                                              sizeof type_rules / sizeof type_rules[0] };
+const evl_pb_schema evl_onnx_sequence_type_schema = { "onnx: TypeProto.Sequence",
+                                                      sequence_type_rules,
+                                                      sizeof sequence_type_rules /
+                                                          sizeof sequence_type_rules[0] };
+const evl_pb_schema evl_onnx_map_type_schema = { "onnx: TypeProto.Map", map_type_rules,
+                                                 sizeof map_type_rules / sizeof map_type_rules[0] };
 const evl_pb_schema evl_onnx_tensor_type_schema = { "onnx: TypeProto.Tensor", tensor_type_rules,
                                                     sizeof tensor_type_rules /
                                                         sizeof tensor_type_rules[0] };

@@ -34,7 +34,7 @@ typedef struct onnx_node {
 } onnx_node;
 
 typedef struct onnx_attribute {
-    evl_bytes name, ref_name, s, t, g, sparse;
+    evl_bytes name, ref_name, s, t, g, tp, sparse;
     evl_pb_many i, f; /* at most one each: whether it is there tells the type in IR version 1 */
     int64_t type;
     evl_pb_many floats, ints, strings, tensors, graphs, sparse_tensors;
@@ -70,6 +70,15 @@ typedef struct onnx_type {
     evl_bytes tensor, sequence, map, optional, sparse, opaque;
 } onnx_type;
 
+typedef struct onnx_sequence_type {
+    evl_bytes elem_type; /* of an optional too */
+} onnx_sequence_type;
+
+typedef struct onnx_map_type {
+    int64_t key_type;
+    evl_bytes value_type;
+} onnx_map_type;
+
 typedef struct onnx_tensor_type {
     int64_t elem_type;
     evl_bytes shape;
@@ -88,5 +97,6 @@ extern const evl_pb_schema evl_onnx_model_schema, evl_onnx_opset_schema, evl_onn
     evl_onnx_graph_schema, evl_onnx_function_schema, evl_onnx_node_schema,
     evl_onnx_attribute_schema, evl_onnx_tensor_schema, evl_onnx_sparse_schema,
     evl_onnx_value_info_schema, evl_onnx_type_schema, evl_onnx_tensor_type_schema,
+    evl_onnx_sequence_type_schema, evl_onnx_map_type_schema,
     evl_onnx_shape_schema, evl_onnx_dim_schema;
 #endif
