@@ -4,6 +4,7 @@
 ** them as the frames of one sequence. Of other models an unknown first axis counts
 ** them; without one they are run one by one. */
 #include "api/perform.h"
+#include "ir/nested.h"
 #include <string.h>
 
 typedef struct call {
@@ -92,8 +93,10 @@ static EvalStatus take_input(evl_context *ctx, call *c, const evl_flat *in, size
     EvalStatus st = evl_find_value(ctx, c->job.model->graph, in[i].name, &f->value);
     if (st == EVAL_OK && !in[i].in && in[i].count)
         st = evl_fail(ctx, EVAL_ERR_ARGUMENT, "'%s': its data is NULL", in[i].name);
-    if (st == EVAL_OK && f->value->t.type == EVAL_STRING)
-        st = evl_fail(ctx, EVAL_ERR_TYPE, "'%s' takes strings: use Run", in[i].name);
+    EvalType type = st == EVAL_OK ? f->value->t.type : EVAL_UNDEFINED;
+    if (type == EVAL_STRING || evl_type_is_nested(type))
+        st = evl_fail(ctx, EVAL_ERR_TYPE, "'%s' takes a value of type %s: use Run", in[i].name,
+                      evl_type_name(type));
     if (st == EVAL_OK)
         st = take_shape(ctx, c, &in[i], f);
     if (st != EVAL_OK)

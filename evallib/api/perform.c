@@ -1,5 +1,6 @@
 #include "api/perform.h"
 #include "api/door.h"
+#include "api/nested.h"
 #include <string.h>
 
 /* A job while it runs. */
@@ -9,6 +10,7 @@ typedef struct running {
     evl_cached_plan *cached;
     evl_plan *plan;
     evl_session *session;
+    evl_arena *arena; /* for nested inputs; NULL: there is none */
 } running;
 
 EvalStatus evl_find_value(evl_context *ctx, const evl_graph *g, const char *name, evl_value **v)
@@ -35,16 +37,17 @@ typedef struct key_arrays {
     evl_tensor given_t[EVL_FEW];
 } key_arrays;
 
-static EvalType storage_type(const evl_model *m, EvalType type)
-{
-    return evl_type_is_float(type) ? m->machine.real : type;
-}
-
 /* As the plan will see a feed: a floating-point value may be meant for an integer input. */
-static EvalType planned_type(const evl_model *m, const evl_feed *f)
+static void planned_type(const evl_model *m, const evl_feed *f, evl_tensor *t)
 {
-    EvalType declared = f->value->t.type;
-    return storage_type(m, declared == EVAL_UNDEFINED ? f->type : declared);
+    const evl_tensor *declared = &f->value->t;
+    if (evl_type_is_nested(f->type) && declared->type == EVAL_UNDEFINED)
+        evl_nested_type(f->data, t);
+    else
+        evl_type_copy(declared, t);
+    if (t->type == EVAL_UNDEFINED)
+        t->type = f->type;
+    evl_type_make_real(t, m->machine.real);
 }
 
 static EvalStatus get_plan_with(running *r, evl_value **given, evl_tensor *given_t,
@@ -53,7 +56,7 @@ static EvalStatus get_plan_with(running *r, evl_value **given, evl_tensor *given
     evl_job *job = r->job;
     for (size_t i = 0; i < job->n_feeds; i++) {
         given[i] = job->feeds[i].value;
-        given_t[i].type = planned_type(job->model, &job->feeds[i]);
+        planned_type(job->model, &job->feeds[i], &given_t[i]);
         given_t[i].life = EVL_LIFE_RUN;
         given_t[i].shape = job->feeds[i].shape;
         given_t[i].data = NULL;
@@ -92,7 +95,7 @@ static EvalStatus choose_type(running *r, evl_fetch *f, EvalType stored)
     EvalType wanted = f->type;
     if (wanted == EVAL_UNDEFINED || wanted == stored)
         f->type = stored;
-    else if (!evl_type_is_float(wanted) || stored == EVAL_STRING ||
+    else if (!evl_type_is_float(wanted) || stored == EVAL_STRING || evl_type_is_nested(stored) ||
              !(evl_type_is_float(stored) || evl_type_is_small_float(stored) || f->any_to_float))
         return evl_fail(r->ctx, EVAL_ERR_TYPE, "output '%s' is of type %s and cannot be given as %s",
                         f->value->name, evl_type_name(stored), evl_type_name(wanted));
@@ -108,7 +111,10 @@ static EvalStatus measure(running *r, evl_fetch *f, const evl_tensor *t, bool *i
     f->shape = t->shape;
     if (!evl_shape_is_known(&t->shape))
         return EVAL_OK;
-    f->bytes = evl_door_bytes(f->type, evl_shape_count(&t->shape));
+    if (!evl_type_is_nested(f->type))
+        f->bytes = evl_door_bytes(f->type, evl_shape_count(&t->shape));
+    else if (!evl_nested_out_bytes(t, &f->bytes))
+        return evl_no_memory(r->ctx);
     *is_short |= f->data && !f->is_made && f->bytes > f->capacity;
     return EVAL_OK;
 }
@@ -140,11 +146,26 @@ static bool is_aligned(const void *data, EvalType type)
     return (uintptr_t)data % (size > 8 || size == 0 ? 8 : size) == 0;
 }
 
+static EvalStatus bind_nested(running *r, size_t i, const evl_tensor *t)
+{
+    evl_tensor value;
+    const evl_feed *f = &r->job->feeds[i];
+    if (!r->arena && !(r->arena = evl_arena_new(r->ctx->memory)))
+        return evl_no_memory(r->ctx);
+    EvalStatus st =
+        evl_nested_in(r->ctx, r->arena, r->job->model->machine.real, f->data, t, &value);
+    if (st == EVAL_OK)
+        evl_session_input_value(r->session, i, &value);
+    return st;
+}
+
 static EvalStatus bind_input(running *r, size_t i)
 {
     const evl_feed *f = &r->job->feeds[i];
     evl_slot_index slot = r->plan->inputs[i];
     const evl_tensor *t = &r->plan->slots[slot].t;
+    if (evl_type_is_nested(t->type))
+        return bind_nested(r, i, t);
     if (f->type == t->type && !evl_door_is_packed(f->type) && is_aligned(f->data, f->type)) {
         evl_session_input(r->session, i, f->data);
         return EVAL_OK;
@@ -215,15 +236,33 @@ static void copy_strings(const EvalString *from, size_t n, void *data)
     }
 }
 
+/* Values of bodies, and what was in others, are copied with their texts into the session. */
+static bool copies_texts(const evl_plan *p)
+{
+    for (size_t i = 0; i < p->n_steps; i++)
+        if (p->steps[i].n_bodies)
+            return true;
+    for (size_t i = 0; i < p->n_slots; i++)
+        if (evl_type_is_nested(p->slots[i].t.type))
+            return true;
+    return false;
+}
+
+static bool are_texts_of_session(const running *r)
+{
+    const evl_arena *made = r->session->texts;
+    return (made && !evl_arena_is_empty(made)) || copies_texts(r->plan);
+}
+
 /* Texts may belong to the model or to the caller's inputs: a made copy has its own, and so has
-** the caller's memory when the run made some. */
+** the caller's memory when they may be the session's. */
 static EvalStatus deliver_strings(running *r, evl_fetch *f, const evl_tensor *t, bool *is_short)
 {
     const EvalString *from = t->data;
     size_t n = evl_shape_count(&t->shape), bytes = n * sizeof *from;
     for (size_t i = 0; i < n; i++)
         bytes += from[i].size + 1;
-    if (f->data && (!r->session->texts || evl_arena_is_empty(r->session->texts))) {
+    if (f->data && !are_texts_of_session(r)) {
         memcpy(f->data, from, n * sizeof *from);
         return EVAL_OK;
     }
@@ -242,14 +281,33 @@ static EvalStatus deliver_strings(running *r, evl_fetch *f, const evl_tensor *t,
     return EVAL_OK;
 }
 
+/* What the run gave. Where an optional was planned it may be what that would hold. */
+static const evl_tensor *result_of(const running *r, size_t i, evl_tensor *around)
+{
+    const evl_tensor *t = evl_session_result(r->session, i);
+    if (r->plan->slots[r->plan->outputs[i]].t.type != EVAL_OPTIONAL || t->type == EVAL_OPTIONAL ||
+        !evl_nested_around(EVAL_OPTIONAL, t, around))
+        return t;
+    union {
+        const evl_tensor *given;
+        void *read;
+    } inside = { t };
+    around->data = inside.read;
+    around->shape.dim[0] = 1;
+    return around;
+}
+
 static EvalStatus deliver(running *r, size_t i, bool *is_short)
 {
     evl_fetch *f = &r->job->fetches[i];
-    const evl_tensor *t = evl_session_result(r->session, i);
+    evl_tensor around = { .life = EVL_LIFE_RUN };
+    const evl_tensor *t = result_of(r, i, &around);
     if (t->type == EVAL_STRING)
         return deliver_strings(r, f, t, is_short);
     EvalStatus st = f->data ? EVAL_OK : make(r, f);
-    if (st == EVAL_OK && t->data != f->data)
+    if (st == EVAL_OK && evl_type_is_nested(t->type))
+        st = evl_nested_out(r->ctx, t, f->data);
+    else if (st == EVAL_OK && t->data != f->data)
         st = evl_door_out(r->ctx, evl_shape_count(&t->shape), t->type, t->data, f->type, f->data);
     if (st != EVAL_OK)
         evl_fail_at(r->ctx, "output '%s': ", f->value->name);
@@ -263,8 +321,9 @@ static EvalStatus deliver_all(running *r)
     EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < r->job->n_fetches && st == EVAL_OK; i++) {
         evl_fetch *f = &r->job->fetches[i];
+        evl_tensor around = { .life = EVL_LIFE_RUN };
         if (!evl_shape_is_known(&r->plan->slots[r->plan->outputs[i]].t.shape))
-            st = measure(r, f, evl_session_result(r->session, i), &is_short);
+            st = measure(r, f, result_of(r, i, &around), &is_short);
     }
     if (st == EVAL_OK && is_short)
         return too_short(r);
@@ -298,8 +357,8 @@ static void unmake(evl_job *job)
         }
 }
 
-EvalStatus evl_with_room(evl_context *ctx, evl_job *job,
-                         EvalStatus (*work)(evl_context *, evl_job *))
+static EvalStatus work_with_room(evl_context *ctx, evl_job *job,
+                                 EvalStatus (*work)(evl_context *, evl_job *))
 {
     if (job->n_feeds <= EVL_FEW && job->n_fetches <= EVL_FEW) {
         evl_feed feeds[EVL_FEW];
@@ -315,6 +374,15 @@ EvalStatus evl_with_room(evl_context *ctx, evl_job *job,
     job->fetches = evl_arena_take_many(arena, job->n_fetches + 1, sizeof *job->fetches);
     EvalStatus st = job->feeds && job->fetches ? work(ctx, job) : evl_no_memory(ctx);
     evl_arena_free(arena);
+    return st;
+}
+
+EvalStatus evl_with_room(evl_context *ctx, evl_job *job,
+                         EvalStatus (*work)(evl_context *, evl_job *))
+{
+    ctx->limits = &job->model->settings.limits;
+    EvalStatus st = work_with_room(ctx, job, work);
+    ctx->limits = &evl_default_limits;
     return st;
 }
 
@@ -344,6 +412,7 @@ EvalStatus evl_perform(evl_context *ctx, evl_job *job)
     }
     if (st != EVAL_OK)
         unmake(job);
+    evl_arena_free(r.arena);
     evl_plan_cache_release(&job->model->plans, r.cached);
     return st;
 }

@@ -8,8 +8,8 @@
 typedef struct evl_feed {
     evl_value *value;
     EvalType type;        /* of data; floating-point ones need not be the model's */
-    evl_shape shape;      /* known */
-    const void *data;
+    evl_shape shape;      /* known; of nested values the number of elements is not */
+    const void *data;     /* of nested values (nested.h): the EvalTensor */
 } evl_feed;
 
 /* A value as the caller wants it. */
@@ -40,7 +40,8 @@ typedef struct evl_job {
 
 enum { EVL_FEW = 64 };    /* operands of a call that need no allocation */
 
-/* Calls work(ctx, job) with room for n_feeds and n_fetches: on the stack when they are few. */
+/* Calls work(ctx, job) with room for n_feeds and n_fetches, on the stack when they are few,
+** within the model's limits. */
 EVL_MUST_USE EvalStatus evl_with_room(evl_context *, evl_job *,
                                       EvalStatus (*work)(evl_context *, evl_job *));
 

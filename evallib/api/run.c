@@ -1,4 +1,5 @@
 /* Run: typed tensors in and out, from any number of threads. */
+#include "api/nested.h"
 #include "api/perform.h"
 #include <string.h>
 
@@ -110,15 +111,27 @@ static EvalStatus take_shape(evl_context *ctx, call *c, const EvalTensor *t, evl
     return EVAL_OK;
 }
 
+/* The plan is for any number of elements. */
+static EvalStatus take_nested(evl_context *ctx, const EvalTensor *t, evl_feed *f)
+{
+    f->type = t->type;
+    f->data = t;
+    f->shape = evl_shape_of(1, (int64_t[]){ EVL_UNKNOWN_DIM });
+    return evl_nested_check(ctx, t->name, t, &f->value->t);
+}
+
 static EvalStatus take_input(evl_context *ctx, call *c, const EvalTensor *in, size_t i)
 {
     evl_feed *f = &c->job.feeds[i];
-    EvalStatus st = check_tensor(ctx, &in[i]);
+    bool is_nested = evl_type_is_nested(in[i].type);
+    EvalStatus st = is_nested && in[i].name ? EVAL_OK : check_tensor(ctx, &in[i]);
     if (st == EVAL_OK)
         st = evl_find_value(ctx, c->job.model->graph, in[i].name, &f->value);
     for (size_t j = 0; j < i && st == EVAL_OK; j++)
         if (c->job.feeds[j].value == f->value)
             st = evl_fail(ctx, EVAL_ERR_ARGUMENT, "'%s' is given twice", in[i].name);
+    if (st == EVAL_OK && (is_nested || evl_type_is_nested(f->value->t.type)))
+        return take_nested(ctx, &in[i], f);
     if (st == EVAL_OK)
         st = check_type(ctx, &in[i], f->value->t.type);
     if (st == EVAL_OK)

@@ -60,6 +60,7 @@ void evl_session_drop_idle(evl_plan *); /* before evl_plan_free */
 /* Where the caller has input i, and wants output i (of those that have a place of
 ** their own: evl_session_has_place). */
 void evl_session_input(evl_session *, size_t i, const void *data);
+void evl_session_input_value(evl_session *, size_t i, const evl_tensor *); /* of any size */
 bool evl_session_has_place(const evl_plan *, size_t output);
 void evl_session_output(evl_session *, size_t i, void *data);
 
@@ -74,6 +75,9 @@ EvalStatus evl_step_delay(evl_session *, evl_context *, size_t i);
 EvalStatus evl_step_dynamic(evl_session *, evl_context *, size_t i);
 EVL_MUST_USE EvalStatus evl_session_own(evl_session *, evl_context *, evl_slot_index,
                                         const evl_tensor *like);
+/* ... with a copy of the whole value in it, texts and elements too. */
+EVL_MUST_USE EvalStatus evl_session_keep(evl_session *, evl_context *, evl_slot_index,
+                                         const evl_tensor *value);
 /* What stands before the first frame of a sequence: `bytes` of frames, the oldest first,
 ** carried from the call before or made of the initial value. */
 typedef struct evl_past {

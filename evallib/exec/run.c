@@ -1,5 +1,6 @@
 /* The loop over the steps. */
 #include "exec/exec.h"
+#include "ir/nested.h"
 
 static EvalStatus step_static(evl_session *s, evl_context *ctx, size_t step)
 {
@@ -9,8 +10,8 @@ static EvalStatus step_static(evl_session *s, evl_context *ctx, size_t step)
 }
 
 static EvalStatus (*const runners[EVL_N_STEP_KINDS])(evl_session *, evl_context *, size_t) = {
-    [EVL_STEP_STATIC] = step_static,         [EVL_STEP_DYNAMIC] = evl_step_dynamic,
-    [EVL_STEP_IF] = evl_step_if,             [EVL_STEP_RECURRENCE] = evl_step_recurrence,
+    [EVL_STEP_STATIC] = step_static, [EVL_STEP_DYNAMIC] = evl_step_dynamic,
+    [EVL_STEP_IF] = evl_step_if,         [EVL_STEP_RECURRENCE] = evl_step_recurrence,
     [EVL_STEP_DELAY] = evl_step_delay,
 };
 
@@ -54,7 +55,9 @@ static EvalStatus give_places(evl_session *s, evl_context *ctx, const evl_step *
         if (!evl_shape_is_known(&inferred[i].shape))
             return evl_fail(ctx, EVAL_ERR_INTERNAL, "output %zu: no shape, with all inputs known", i);
         if (s->plan->slots[slot].place == EVL_PLACE_OWN) {
-            EvalStatus st = evl_session_own(s, ctx, slot, &inferred[i]);
+            EvalStatus st = evl_type_is_nested(inferred[i].type)
+                                ? evl_session_keep(s, ctx, slot, &inferred[i])
+                                : evl_session_own(s, ctx, slot, &inferred[i]);
             if (st != EVAL_OK)
                 return st;
         } else if (!evl_shape_equal(&inferred[i].shape, &s->values[slot].shape))
@@ -63,48 +66,73 @@ static EvalStatus give_places(evl_session *s, evl_context *ctx, const evl_step *
     return EVAL_OK;
 }
 
-static EvalStatus prepare_and_run(evl_session *s, evl_context *ctx, evl_call *call,
-                                  const evl_use *use)
+/* What a dynamic step goes through, in memory of the step's arena. */
+typedef struct dynamic {
+    const evl_step *step;
+    const evl_call *call;
+    evl_use use;
+    evl_tensor *inferred, *nested;
+    const evl_tensor **out; /* inferred, where they are wanted */
+} dynamic;
+
+static EvalStatus start(evl_session *s, evl_context *ctx, dynamic *d)
+{
+    size_t n = d->call->n_out;
+    evl_arena_reset(s->step_arena);
+    d->inferred = evl_arena_take_many(s->step_arena, n + 1, sizeof *d->inferred);
+    d->nested = evl_arena_take_many(s->step_arena, n + 1, sizeof *d->nested);
+    d->out = evl_arena_take_many(s->step_arena, n + 1, sizeof *d->out);
+    if (!d->inferred || !d->nested || !d->out)
+        return evl_no_memory(ctx);
+    EvalStatus st = evl_infer_use(ctx, &d->use, s->plan->machine->real, d->inferred, n);
+    for (size_t i = 0; i < n; i++)
+        d->out[i] = d->call->out[i] ? &d->inferred[i] : NULL;
+    return st;
+}
+
+static EvalStatus prepare(evl_session *s, evl_context *ctx, dynamic *d, evl_prepare *p)
 {
     const evl_impl *impl;
-    EvalStatus st = evl_use_impl(ctx, use, call->machine->precision, &impl);
+    EvalStatus st = evl_use_impl(ctx, &d->use, d->call->machine->precision, &impl);
     if (st != EVAL_OK)
         return st;
-    evl_prepare p = { .ctx = ctx,
-                      .use = *use,
-                      .out = (const evl_tensor *const *)call->out,
-                      .n_out = call->n_out,
-                      .machine = call->machine,
-                      .arena = s->step_arena,
-                      .store = s->plan->store,
-                      .run = impl->run };
-    st = impl->prepare ? impl->prepare(&p) : EVAL_OK;
-    if (st == EVAL_OK)
-        st = reserve_scratch(s, ctx, p.scratch_bytes);
-    if (st != EVAL_OK)
-        return st;
-    evl_call now = *call;
-    now.ctx = ctx;
-    now.state = p.state;
-    now.scratch = s->scratch;
-    return p.run(&now);
+    *p = (evl_prepare){ .ctx = ctx,
+                        .use = d->use,
+                        .out = d->out,
+                        .n_out = d->call->n_out,
+                        .machine = d->call->machine,
+                        .arena = s->step_arena,
+                        .store = s->plan->store,
+                        .run = impl->run,
+                        .nested = d->nested };
+    st = impl->prepare ? impl->prepare(p) : EVAL_OK;
+    for (size_t i = 0; i < d->call->n_out && st == EVAL_OK; i++)
+        if (evl_type_is_nested(d->inferred[i].type)) {
+            d->inferred[i].shape = d->nested[i].shape;
+            d->inferred[i].data = d->nested[i].data;
+        }
+    return st;
 }
 
 EvalStatus evl_step_dynamic(evl_session *s, evl_context *ctx, size_t i)
 {
-    const evl_step *step = &s->plan->steps[i];
-    evl_call *call = &s->calls[i];
-    evl_use use = { step->node, call->in, call->n_in };
-    evl_arena_reset(s->step_arena);
-    evl_tensor *inferred = evl_arena_take_many(s->step_arena, call->n_out + 1, sizeof *inferred);
-    if (!inferred)
-        return evl_no_memory(ctx);
-    EvalStatus st =
-        evl_infer_use(ctx, &use, s->plan->machine->real, inferred, call->n_out);
+    evl_call now = s->calls[i];
+    dynamic d = { .step = &s->plan->steps[i], .call = &now };
+    evl_prepare p;
+    d.use = (evl_use){ d.step->node, now.in, now.n_in };
+    EvalStatus st = start(s, ctx, &d);
     if (st != EVAL_OK)
-        return st; /* names the node already */
-    st = give_places(s, ctx, step, inferred);
+        return st; /* names the node already, or is about memory */
+    st = prepare(s, ctx, &d, &p);
     if (st == EVAL_OK)
-        st = prepare_and_run(s, ctx, call, &use);
-    return st == EVAL_OK ? st : evl_node_failed(ctx, step->node, st);
+        st = give_places(s, ctx, d.step, d.inferred);
+    if (st == EVAL_OK)
+        st = reserve_scratch(s, ctx, p.scratch_bytes);
+    if (st == EVAL_OK) {
+        now.ctx = ctx;
+        now.state = p.state;
+        now.scratch = s->scratch;
+        st = p.run(&now);
+    }
+    return st == EVAL_OK ? st : evl_node_failed(ctx, d.step->node, st);
 }

@@ -1,5 +1,6 @@
 /* Sessions: a plan's slots and steps bound to memory. */
 #include "exec/exec.h"
+#include "ir/nested.h"
 
 static evl_session *new_session(evl_context *, const evl_plan *, evl_arena *, evl_arena *texts);
 
@@ -213,6 +214,14 @@ void evl_session_input(evl_session *s, size_t i, const void *data)
     bind_caller(s, s->first_input[i], address.stored ? address.stored : s->block);
 }
 
+void evl_session_input_value(evl_session *s, size_t i, const evl_tensor *value)
+{
+    evl_tensor *t = &s->values[s->plan->inputs[i]];
+    evl_type_copy(value, t);
+    t->shape = value->shape;
+    evl_session_input(s, i, value->data);
+}
+
 bool evl_session_has_place(const evl_plan *p, size_t output)
 {
     const evl_slot *slot = &p->slots[p->outputs[output]];
@@ -230,20 +239,41 @@ const evl_tensor *evl_session_result(const evl_session *s, size_t output)
 }
 
 /* Grown only: the next run of the same sizes finds it large enough. */
+static EvalStatus reserve(evl_session *s, evl_context *ctx, evl_slot_index slot, size_t bytes)
+{
+    if (bytes + 1 <= s->own_capacity[slot])
+        return EVAL_OK;
+    void *larger = evl_allocate(s->plan->memory, bytes + 1);
+    if (!larger)
+        return evl_no_memory(ctx);
+    evl_release(s->plan->memory, s->own[slot]);
+    s->own[slot] = larger;
+    s->own_capacity[slot] = bytes + 1;
+    return EVAL_OK;
+}
+
 EvalStatus evl_session_own(evl_session *s, evl_context *ctx, evl_slot_index slot,
                            const evl_tensor *like)
 {
     size_t bytes = evl_shape_count(&like->shape) * evl_type_size(like->type);
-    if (bytes + 1 > s->own_capacity[slot]) {
-        void *larger = evl_allocate(s->plan->memory, bytes + 1);
-        if (!larger)
-            return evl_no_memory(ctx);
-        evl_release(s->plan->memory, s->own[slot]);
-        s->own[slot] = larger;
-        s->own_capacity[slot] = bytes + 1;
-    }
-    s->values[slot].type = like->type;
+    EvalStatus st = reserve(s, ctx, slot, bytes);
+    if (st != EVAL_OK)
+        return st;
+    evl_type_copy(like, &s->values[slot]);
     s->values[slot].shape = like->shape;
     s->values[slot].data = s->own[slot];
     return EVAL_OK;
+}
+
+EvalStatus evl_session_keep(evl_session *s, evl_context *ctx, evl_slot_index slot,
+                            const evl_tensor *value)
+{
+    size_t bytes;
+    if (!evl_value_bytes(value, &bytes) || bytes > ctx->limits->max_tensor_bytes)
+        return evl_fail(ctx, EVAL_ERR_LIMIT, "a value is larger than a value may be (%zu bytes)",
+                        ctx->limits->max_tensor_bytes);
+    EvalStatus st = reserve(s, ctx, slot, bytes);
+    if (st == EVAL_OK)
+        evl_value_copy(value, s->own[slot], &s->values[slot]);
+    return st;
 }

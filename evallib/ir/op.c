@@ -294,6 +294,13 @@ EvalStatus evl_infer_same(evl_infer *infer)
     return EVAL_OK;
 }
 
+EvalStatus evl_prepare_same(evl_prepare *p)
+{
+    if (evl_type_is_nested(p->use.in[0]->type))
+        p->nested[0] = *p->use.in[0];
+    return EVAL_OK;
+}
+
 EvalStatus evl_infer_broadcast(evl_infer *infer)
 {
     evl_shape shape = evl_shape_scalar();

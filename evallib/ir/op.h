@@ -63,6 +63,10 @@ typedef struct evl_prepare {
     size_t scratch_bytes;   /* to set: memory that run may use, its content is nobody's */
     evl_run *run;           /* to set when not the impl's own: the strategy */
     const char *strategy;   /* to set: its name, which a printed plan shows */
+    /* By output. Of those that are sequences, optionals or maps (always in a run, with all
+    ** data there): to set, the shape and as data an array of what the elements are, in the
+    ** arena. `run` gets a copy of them; data that is NULL here is for it to fill. */
+    evl_tensor *nested;
 } evl_prepare;
 
 struct evl_call {
@@ -168,5 +172,6 @@ EVL_MUST_USE EvalStatus evl_prepare_block(evl_prepare *, size_t input, const cha
 
 /* Shape rules that many operators share. */
 EvalStatus evl_infer_same(evl_infer *);       /* output 0 is like input 0 */
+EvalStatus evl_prepare_same(evl_prepare *);   /* ... and has its elements, if it is nested */
 EvalStatus evl_infer_broadcast(evl_infer *);  /* all inputs broadcast; type of the op's type_input */
 #endif

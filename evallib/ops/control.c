@@ -1,14 +1,17 @@
-/* Control operators: shape rules only. plan/ makes a plan of each body, exec/loop.c
-** runs them. */
+/* If: its shape rule only. plan/ makes a plan of each branch, exec/if.c runs one. */
+#include "ir/nested.h"
 #include "ops/ops.h"
 
-/* What both branches agree on. */
+/* What both branches agree on. An optional may hold what the other branch gives. */
 static void merge(evl_tensor *a, const evl_tensor *b)
 {
-    if (a->type != b->type || a->shape.rank != b->shape.rank) {
+    evl_tensor inside = evl_nested_inside(b, 0);
+    if (a->type == EVAL_UNDEFINED || (b->type == EVAL_OPTIONAL && inside.type == a->type))
+        evl_type_copy(b, a);
+    if (evl_type_is_nested(a->type))
+        a->shape = evl_shape_of(1, (int64_t[]){ EVL_UNKNOWN_DIM });
+    else if (a->type != b->type || a->shape.rank != b->shape.rank)
         a->shape = evl_shape_unknown();
-        return;
-    }
     for (int32_t i = 0; i < a->shape.rank; i++)
         if (a->shape.dim[i] != b->shape.dim[i])
             a->shape.dim[i] = EVL_UNKNOWN_DIM;
@@ -29,7 +32,8 @@ static EvalStatus infer_if(evl_infer *infer)
         yes = no = yes->failure != EVAL_OK ? no : yes; /* what the other gives, if any */
     for (size_t i = 0; i < infer->n_out; i++) {
         const evl_tensor *a = &evl_value_final(yes->outputs[i])->t;
-        infer->out[i] = (evl_tensor){ .type = a->type, .shape = a->shape };
+        infer->out[i] = (evl_tensor){ .shape = a->shape };
+        evl_type_copy(a, &infer->out[i]);
         merge(&infer->out[i], &evl_value_final(no->outputs[i])->t);
     }
     return EVAL_OK;
@@ -41,7 +45,7 @@ const evl_op evl_op_if = {
     .max_inputs = 1,
     .min_outputs = 1,
     .max_outputs = EVL_ANY_NUMBER,
-    .traits = EVL_OP_CONTROL,
+    .traits = EVL_OP_CONTROL | EVL_OP_NESTED,
     .infer = infer_if,
 };
 

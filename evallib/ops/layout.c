@@ -262,14 +262,15 @@ const evl_op evl_op_unsqueeze = { .name = "Unsqueeze",
                                   .traits = EVL_OP_ALIAS,
                                   .infer = infer_unsqueeze,
                                   .any = &evl_move_all_impl };
+static const evl_impl identity_impl = { evl_prepare_same, evl_move_all_run };
 const evl_op evl_op_identity = { .name = "Identity",
                                  .min_inputs = 1,
                                  .max_inputs = 1,
                                  .min_outputs = 1,
                                  .max_outputs = 1,
-                                 .traits = EVL_OP_ALIAS,
+                                 .traits = EVL_OP_ALIAS | EVL_OP_NESTED,
                                  .infer = evl_infer_same,
-                                 .any = &evl_move_all_impl };
+                                 .any = &identity_impl };
 
 const evl_op *const evl_ops_layout[] = { &evl_op_reshape,   &evl_op_flatten,  &evl_op_squeeze,
                                          &evl_op_unsqueeze, &evl_op_identity, NULL };

@@ -1,5 +1,6 @@
 /* Slots and steps: the graph's values and nodes as arrays, each operator prepared. */
 #include "ir/constant.h"
+#include "ir/nested.h"
 #include "ops/ops.h"
 #include "plan/plan.h"
 #include <assert.h>
@@ -47,20 +48,27 @@ static EvalStatus slots_of(builder *b, evl_value *const *values, size_t n,
 static bool is_known(const builder *b, const evl_slot_index *slots, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (slots[i] != EVL_NO_SLOT && !evl_shape_is_known(&b->plan->slots[slots[i]].t.shape))
+        if (slots[i] != EVL_NO_SLOT && (evl_type_is_nested(b->plan->slots[slots[i]].t.type) ||
+                                        !evl_shape_is_known(&b->plan->slots[slots[i]].t.shape)))
             return false;
     return true;
 }
 
+/* Operators that exec/ knows how to run. */
+static const struct {
+    const evl_op *op;
+    evl_step_kind kind;
+} special[] = {
+    { &evl_op_if, EVL_STEP_IF },
+    { &evl_op_recurrence, EVL_STEP_RECURRENCE },
+    { &evl_op_delay, EVL_STEP_DELAY },
+};
+
 static evl_step_kind kind_of(const builder *b, const evl_step *s)
 {
-    const evl_op *op = s->node->op;
-    if (op == &evl_op_if)
-        return EVL_STEP_IF;
-    if (op == &evl_op_recurrence)
-        return EVL_STEP_RECURRENCE;
-    if (op == &evl_op_delay)
-        return EVL_STEP_DELAY;
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
+        if (s->node->op == special[i].op)
+            return special[i].kind;
     return is_known(b, s->in, s->node->n_inputs) && is_known(b, s->out, s->node->n_outputs)
                ? EVL_STEP_STATIC
                : EVL_STEP_DYNAMIC;

@@ -5,6 +5,7 @@
 ** that makes it to the last that reads it. Large classes get their place first, each
 ** the lowest that is free during its life: within a few per cent of the least possible
 ** on real networks, and simple. */
+#include "ir/nested.h"
 #include "plan/plan.h"
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,8 @@ static void start_lives(layout *l)
     for (size_t i = 0; i < l->plan->n_slots; i++) {
         evl_slot *s = &l->plan->slots[i];
         l->lives[i] = (life){ .root = i, .first = SIZE_MAX };
-        if (s->place == EVL_PLACE_BLOCK && !evl_shape_is_known(&s->t.shape))
+        if (s->place == EVL_PLACE_BLOCK &&
+            (!evl_shape_is_known(&s->t.shape) || evl_type_is_nested(s->t.type)))
             s->place = EVL_PLACE_OWN;
         l->lives[i].is_fixed = s->place != EVL_PLACE_BLOCK;
         if (!l->lives[i].is_fixed)

@@ -71,7 +71,7 @@ struct evl_plan {
     size_t n_inputs, n_outputs;
     size_t block_bytes;         /* of one session: values and scratch */
     size_t scratch_at;          /* scratch of static steps: offset in the block */
-    bool has_dynamic;
+    bool has_dynamic;           /* steps that need an arena in the run */
     evl_mutex *lock;            /* of idle */
     evl_session *idle;          /* sessions that wait for the next run */
 };

@@ -114,7 +114,9 @@ typedef struct EvalString {
 /* A value with a type and a shape. As an output: with data NULL the library
 ** makes the memory, which lasts until Release or Destroy; otherwise bytes is the
 ** capacity of data, and afterwards the size used. type EVAL_UNDEFINED takes what
-** comes: floating-point values in the object's own type, others as declared. */
+** comes: floating-point values in the object's own type, others as declared.
+** Sequences, optionals and maps given have bytes = elements * sizeof(EvalTensor);
+** those that come out are one block, elements first, in data. */
 typedef struct EvalTensor {
     const char *name;
     EvalType type;

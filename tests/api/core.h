@@ -25,7 +25,8 @@ static inline void core_begin(core *c, evl_precision precision)
     c->ctx = &c->entry.ctx;
     evl_arena *arena = evl_arena_new(c->ctx->memory);
     c->m = evl_arena_take(arena, sizeof *c->m);
-    *c->m = (evl_model){ .memory = c->ctx->memory, .arena = arena };
+    *c->m = (evl_model){ .memory = c->ctx->memory, .arena = arena,
+                            .settings.limits = evl_default_limits };
     atomic_init(&c->m->users, 1);
     c->g = c->m->graph = evl_graph_new(arena, NULL);
     c->b = (evl_builder){ c->ctx, c->g, EVAL_OK };

@@ -2,6 +2,7 @@
 ** the data known when it is prepared and not, on one thread and on two. */
 #ifndef EVL_TESTS_OP_CASE_H
 #define EVL_TESTS_OP_CASE_H
+#include "ir/nested.h"
 #include "ops/ops.h"
 #include "support/run_op.h"
 #include <math.h>
@@ -59,6 +60,12 @@ static inline void assert_tensor(const op_case *c, const evl_tensor *got, const 
     if (!evl_shape_equal(&got->shape, &right->shape))
         fail_msg("%s: shape %s, expected %s", c->op, evl_shape_text(&got->shape, a),
                  evl_shape_text(&right->shape, b));
+    if (evl_type_is_nested(right->type)) {
+        assert_true(evl_type_equal(got, right));
+        for (size_t i = 0; i < n; i++)
+            assert_tensor(c, evl_nested_at(got, i), evl_nested_at(right, i), precision);
+        return;
+    }
     for (size_t i = 0; i < n && right->type == EVAL_FLOAT64; i++)
         if (!is_near(((double *)got->data)[i], ((double *)right->data)[i], precision))
             fail_msg("%s: element %zu is %.17g, expected %.17g", c->op, i, ((double *)got->data)[i],
@@ -115,6 +122,15 @@ static inline evl_tensor reals(const double *data, int64_t n)
 static inline evl_tensor matrix(EvalType type, const void *data, int64_t rows, int64_t columns)
 {
     return evl_test_tensor(type, data, 2, (const int64_t[]){ rows, columns });
+}
+
+/* A sequence or optional. */
+static inline evl_tensor holding(EvalType kind, EvalType inside, const evl_tensor *elements,
+                                 int64_t n)
+{
+    evl_tensor t = evl_test_tensor(kind, elements, 1, &n);
+    t.inner[0] = (uint16_t)inside;
+    return t;
 }
 
 static inline evl_tensor scalar(EvalType type, const void *data)

@@ -1,79 +1,6 @@
-/* Steps that run bodies: If, and CNTK's recurrences frame by frame. */
-#include "exec/exec.h"
+/* CNTK's recurrences, frame by frame. */
+#include "exec/body.h"
 #include <string.h>
-
-static size_t bytes_of(const evl_tensor *t)
-{
-    return evl_shape_count(&t->shape) * evl_type_size(t->type);
-}
-
-/* Input i of a child's plan, with its shape: that may be the run's. */
-static void give(evl_session *child, size_t i, const evl_tensor *t)
-{
-    const evl_plan *p = child->plan;
-    evl_slot_index slot = p->inputs[i];
-    if (p->slots[slot].place != EVL_PLACE_INPUT)
-        return; /* a captured constant */
-    child->values[slot].shape = t->shape;
-    evl_session_input(child, i, t->data);
-}
-
-static void give_captured(evl_session *s, const evl_body *body, evl_session *child)
-{
-    child->stop = s->stop;
-    child->user = s->user;
-    for (size_t i = 0; i < body->n_captured; i++)
-        give(child, body->n_own + i, &s->values[body->captured[i]]);
-}
-
-/* A child's result where this session's step wants it. */
-static EvalStatus take_result(evl_session *s, evl_context *ctx, evl_slot_index slot,
-                              const evl_tensor *result)
-{
-    evl_tensor *t = &s->values[slot];
-    if (s->plan->slots[slot].place == EVL_PLACE_OWN) {
-        EvalStatus st = evl_session_own(s, ctx, slot, result);
-        if (st != EVAL_OK)
-            return st;
-    }
-    if (bytes_of(result) && t->data != result->data)
-        memcpy(t->data, result->data, bytes_of(result));
-    return EVAL_OK;
-}
-
-EvalStatus evl_step_if(evl_session *s, evl_context *ctx, size_t i)
-{
-    const evl_step *step = &s->plan->steps[i];
-    const evl_tensor *condition = s->calls[i].in[0];
-    if (!condition || evl_shape_count(&condition->shape) == 0) {
-        evl_fail(ctx, EVAL_ERR_SHAPE, "its condition has no element");
-        return evl_node_failed(ctx, step->node, EVAL_ERR_SHAPE);
-    }
-    const char *wanted = evl_tensor_i64(condition, 0) ? "then_branch" : "else_branch";
-    size_t b = evl_node_body(step->node, 0) == evl_node_graph(step->node, wanted) ? 0 : 1;
-    evl_session *child = s->children[i][b];
-    if (!child) {
-        const evl_graph *branch = evl_node_body(step->node, b);
-        return evl_fail(ctx, branch->failure, "%s", branch->failure_text);
-    }
-    give_captured(s, &step->bodies[b], child);
-    for (size_t j = 0; j < step->node->n_outputs; j++)
-        if (step->out[j] != EVL_NO_SLOT && evl_session_has_place(child->plan, j) &&
-            s->plan->slots[step->out[j]].place != EVL_PLACE_OWN)
-            evl_session_output(child, j, s->values[step->out[j]].data);
-        else if (evl_session_has_place(child->plan, j)) {
-            evl_slot_index slot = child->plan->outputs[j];
-            EvalStatus st = evl_session_own(child, ctx, slot, &child->values[slot]);
-            if (st != EVAL_OK)
-                return st;
-            evl_session_output(child, j, child->own[slot]);
-        }
-    EvalStatus st = evl_session_run(child, ctx);
-    for (size_t j = 0; j < step->node->n_outputs && st == EVAL_OK; j++)
-        if (step->out[j] != EVL_NO_SLOT)
-            st = take_result(s, ctx, step->out[j], evl_session_result(child, j));
-    return st;
-}
 
 /* A recurrence while it runs. Delayed inputs are read where the frames of the outputs
 ** that they show have been written, or from `history` before the first step. */
@@ -89,7 +16,7 @@ typedef struct loop {
 
 static char *frame(evl_tensor *t, size_t n_frames, size_t index)
 {
-    return (char *)t->data + index * (n_frames ? bytes_of(t) / n_frames : 0);
+    return (char *)t->data + index * (n_frames ? evl_tensor_size(t) / n_frames : 0);
 }
 
 /* Where the history of a delay lies in the memory that belongs to its body's input. */
@@ -100,7 +27,7 @@ static char *history(const loop *l, size_t delay)
 
 static size_t frame_bytes(const loop *l, size_t delay)
 {
-    return bytes_of(&l->child->values[l->child->plan->inputs[l->n_sequences + delay]]);
+    return evl_tensor_size(&l->child->values[l->child->plan->inputs[l->n_sequences + delay]]);
 }
 
 static evl_past past_of(const loop *l, size_t delay)
@@ -151,8 +78,8 @@ static EvalStatus run_frame(loop *l, evl_context *ctx, size_t t)
     for (size_t j = 0; j < node->n_outputs && st == EVAL_OK; j++) {
         const evl_tensor *result = evl_session_result(l->child, j);
         char *wanted = frame(&l->s->values[l->step->out[j]], l->n_frames, index);
-        if (result->data != wanted && bytes_of(result))
-            memcpy(wanted, result->data, bytes_of(result));
+        if (result->data != wanted && evl_tensor_size(result))
+            memcpy(wanted, result->data, evl_tensor_size(result));
     }
     return st;
 }
@@ -163,7 +90,7 @@ static EvalStatus keep_states(loop *l, evl_context *ctx)
     for (size_t d = 0; d < l->n_delays && st == EVAL_OK; d++) {
         const evl_tensor *shown = &l->s->values[l->step->out[l->output[d]]];
         evl_past past = past_of(l, d);
-        st = evl_past_keep(ctx, l->s->states, &past, shown->data, bytes_of(shown));
+        st = evl_past_keep(ctx, l->s->states, &past, shown->data, evl_tensor_size(shown));
     }
     return st;
 }
@@ -180,8 +107,7 @@ EvalStatus evl_step_recurrence(evl_session *s, evl_context *ctx, size_t i)
     l.state = evl_node_ints(node, "delay_state", &n);
     l.initial = evl_node_numbers(node, "delay_initial", &n);
     l.n_frames = (size_t)s->values[step->in[0]].shape.dim[0];
-    give_captured(s, l.body, l.child);
-    EvalStatus st = EVAL_OK;
+    EvalStatus st = evl_body_begin(s, ctx, l.body, l.child);
     for (size_t d = 0; d < l.n_delays && st == EVAL_OK; d++)
         st = fill_history(&l, ctx, d);
     for (size_t t = 0; t < l.n_frames && st == EVAL_OK; t++)

@@ -1,0 +1,24 @@
+/* body.h - what steps that run bodies have in common. */
+#ifndef EVL_EXEC_BODY_H
+#define EVL_EXEC_BODY_H
+#include "exec/exec.h"
+#include "ir/nested.h"
+
+size_t evl_tensor_size(const evl_tensor *); /* bytes of its elements; no nested value */
+
+/* The body that is the attribute of that name, of step i. */
+size_t evl_step_body(const evl_step *, const char *attribute);
+
+/* Captured values, and whom to ask whether to stop. */
+EVL_MUST_USE EvalStatus evl_body_begin(evl_session *, evl_context *, const evl_body *,
+                                       evl_session *child);
+/* Input i, of a size that the run decides; EVAL_ERR_SHAPE: another was planned for. */
+EVL_MUST_USE EvalStatus evl_body_give(evl_session *child, evl_context *, size_t i,
+                                      const evl_tensor *);
+/* Output i goes to memory of the child's own, unless it lies elsewhere anyway. */
+EVL_MUST_USE EvalStatus evl_body_place(evl_session *child, evl_context *, size_t i);
+/* A result where a slot of this session wants it: copied whole. */
+EVL_MUST_USE EvalStatus evl_body_take(evl_session *, evl_context *, evl_slot_index,
+                                      const evl_tensor *result);
+
+#endif
