@@ -172,9 +172,9 @@ def test_a_clone_has_a_state_of_its_own_and_outlives_the_first(evaluator):
 
 def test_description_metadata_and_memory(evaluator, fake):
     inputs = evaluator.Describe("inputs")
-    assert inputs[0] == ("x", "", "", 1, ("batch", 2))
-    assert inputs[1] == ("i", "", "", 6, None)
-    assert evaluator.Describe("outputs") == [("y", "Add", "", 1, (None, 2))]
+    assert inputs[0] == ("x", "", "", 1, ("batch", 2), ())
+    assert inputs[1] == ("i", "", "", 6, None, ())
+    assert evaluator.Describe("outputs") == [("y", "Add", "", 1, (None, 2), ())]
     assert len(evaluator.Describe("nodes")) == len(inputs) + 1
     assert evaluator.Metadata() == {"producer": "fake", "version": "3"}
     assert evaluator.MemoryUse()["bytes"] == 100

@@ -52,8 +52,8 @@ def test_one_value_in_one_array_out(fake):
     assert model(x=[[1, 2]]).tolist() == [[1, 2]]
     with pytest.raises(fake.ArgumentError, match="twice"):
         model([1], x=[1])
-    with pytest.raises(fake.ArgumentError, match="9 values given for 8 inputs"):
-        model(*range(9))
+    with pytest.raises(fake.ArgumentError, match="11 values given for 10 inputs"):
+        model(*range(11))
 
 
 def test_run_takes_names(fake):
@@ -74,7 +74,7 @@ def test_inputs_and_outputs(fake):
     assert model.inputs[0].shape == ("batch", 2) and model.inputs[1].shape is None
     assert [i.type for i in model.inputs][:5] == ["float32", "int32", "bool", "str", "complex64"]
     assert model.outputs[0].name == "y" and model.outputs[0].op == "Add"
-    assert len(model.nodes) == 9
+    assert len(model.nodes) == 11
     assert model.metadata["producer"] == "fake"
     assert model.memory_use()["bytes"] == 100
 

@@ -123,8 +123,33 @@ def test_sequences_optionals_and_maps(evaluator, fake):
     assert echo(evaluator, "q", ()) == []
     assert echo(evaluator, "o", None) is None
     assert echo(evaluator, "o", [1]).tolist() == [1]
-    with pytest.raises(fake.TypeMismatchError, match="Input 'q'.*list of arrays"):
+    with pytest.raises(fake.TypeMismatchError, match="Input 'q'.*list of values"):
         echo(evaluator, "q", np.zeros(3))
+
+
+def test_values_in_values_are_as_declared(evaluator, fake):
+    out = echo(evaluator, "n", [[1, 2], [3]])  # a list of two, not one array of uneven rows
+    assert [o.tolist() for o in out] == [[1, 2], [3]] and out[0].dtype == np.int64
+    assert echo(evaluator, "n", []) == [] and echo(evaluator, "n", None) is None
+    out = echo(evaluator, "m", {"a": 1, "b": 2.5})
+    assert out == {"a": 1, "b": 2.5}
+    assert echo(evaluator, "m", {}) == {}
+    with pytest.raises(fake.TypeMismatchError, match="Input 'm'.*a dict is expected, not list"):
+        echo(evaluator, "m", [1])
+    with pytest.raises(fake.TypeMismatchError, match="Input 'm'"):
+        echo(evaluator, "m", {1: 2.0})
+    with pytest.raises(fake.TypeMismatchError, match="Input 'n'"):
+        echo(evaluator, "n", [[0.5]])
+
+
+def test_types_of_values_in_values_have_names(evaluator, fake):
+    described = {d[0]: d for d in evaluator.Describe("inputs")}
+    infos = {name: fake.NodeInfo.from_core(d).type for name, d in described.items()}
+    assert infos["n"] == "optional(seq(int64))" and infos["m"] == "map(str,float32)"
+    assert infos["q"] == "seq" and infos["x"] == "float32"
+    spelled = {arg.name: arg.type for arg in fake.InferenceSession("fake").get_inputs()}
+    assert spelled["n"] == "optional(seq(tensor(int64)))"
+    assert spelled["m"] == "map(string,tensor(float))" and spelled["x"] == "tensor(float)"
 
 
 def test_packed_elements_are_unpacked(evaluator, monkeypatch):

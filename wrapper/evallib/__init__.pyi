@@ -42,7 +42,7 @@ __all__ = [
 
 _Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 _Shape = Optional[Tuple[Union[int, str, None], ...]]
-_Described = Tuple[str, str, str, int, _Shape]
+_Described = Tuple[str, str, str, int, _Shape, Tuple[int, ...]]
 
 class Error(RuntimeError):
     status: int

@@ -4,7 +4,7 @@ import contextlib
 import os
 import tempfile
 import warnings
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import _core
 from ._model import evaluator_of
@@ -92,15 +92,16 @@ class InferenceSession:
 
     def _load(self, path, threads: int) -> None:
         self._evaluator = evaluator_of(path, "float32", threads, {})
-        self._types = self._declared_types()
-        if FLOAT64 in self._types.values():
+        described = self._describe_all()
+        self._types = {name: number for name, _, _, number, _, _ in described}
+        if any(FLOAT64 in (number, *inside) for _, _, _, number, _, inside in described):
             self._evaluator = evaluator_of(path, "float64", threads, {})
         self._inputs = self._evaluator.Describe("inputs")
         self._outputs = self._evaluator.Describe("outputs")
 
-    def _declared_types(self) -> Dict[str, int]:
+    def _describe_all(self) -> List[tuple]:
         groups = [self._evaluator.Describe(group) for group in ("nodes", "inputs", "outputs")]
-        return {name: number for group in groups for name, _, _, number, _ in group}
+        return [described for group in groups for described in group]
 
     def run(self, output_names: Optional[Sequence[str]], input_feed: Mapping[str, Any],
             run_options: Any = None) -> List[Any]:
@@ -133,5 +134,5 @@ class InferenceSession:
 
 
 def _node_arg(described: tuple) -> NodeArg:
-    name, _, _, number, shape = described
-    return NodeArg(name, shape, onnx_type_name(number))
+    name, _, _, number, shape, inside = described
+    return NodeArg(name, shape, onnx_type_name(number, inside))

@@ -1,7 +1,7 @@
 """Names for what the C interface numbers: statuses and element types."""
 
 from enum import IntEnum
-from typing import NamedTuple, Optional, Tuple, Union
+from typing import Callable, NamedTuple, Optional, Sequence, Tuple, Union
 
 
 class Status(IntEnum):
@@ -30,23 +30,39 @@ _NAMES = {
     7: "int64", 8: "str", 9: "bool", FLOAT16: "float16", FLOAT64: "float64", 12: "uint32",
     13: "uint64", 14: "complex64", 15: "complex128", 16: "bfloat16", 17: "float8e4m3fn",
     18: "float8e4m3fnuz", 19: "float8e5m2", 20: "float8e5m2fnuz", 21: "uint4", 22: "int4",
-    23: "float4e2m1", 24: "float8e8m0", 25: "uint2", 26: "int2", 1001: "sequence",
-    1002: "optional", 1003: "map",
+    23: "float4e2m1", 24: "float8e8m0", 25: "uint2", 26: "int2",
 }
 
 # Where ONNX spells a tensor's element in another way than numpy.
 _ONNX_NAMES = {FLOAT32: "float", FLOAT64: "double", 8: "string"}
 
 
-def type_name(number: int) -> str:
-    """The name of an element type, numpy's where numpy has it."""
+# What holds other values, as ONNX Runtime spells it.
+_AROUND = {1001: "seq", 1002: "optional", 1003: "map"}
+
+
+def _spelled(numbers: Sequence[int], plain: Callable[[int], str], leaf: str) -> str:
+    """The types from the outside in as one name; a map's keys are named without ``leaf``."""
+    number, inside = numbers[0], numbers[1:]
+    if number not in _AROUND or not inside:
+        return _AROUND.get(number) or leaf.format(plain(number))
+    if number == 1003 and len(inside) > 1:
+        return f"map({plain(inside[0])},{_spelled(inside[1:], plain, leaf)})"
+    return f"{_AROUND[number]}({_spelled(inside, plain, leaf)})"
+
+
+def _element_name(number: int) -> str:
     return _NAMES.get(number, f"type {number}")
 
 
-def onnx_type_name(number: int) -> str:
-    """The name of an element type as ONNX Runtime spells it: ``tensor(float)``."""
-    element = _ONNX_NAMES.get(number) or type_name(number)
-    return f"seq({element})" if number > 1000 else f"tensor({element})"
+def type_name(number: int, inside: Sequence[int] = ()) -> str:
+    """The name of a type, numpy's where numpy has it: ``float32``, ``seq(int64)``."""
+    return _spelled((number, *inside), _element_name, "{}")
+
+
+def onnx_type_name(number: int, inside: Sequence[int] = ()) -> str:
+    """The name of a type as ONNX Runtime spells it: ``tensor(float)``, ``seq(tensor(float))``."""
+    return _spelled((number, *inside), lambda n: _ONNX_NAMES.get(n) or _element_name(n), "tensor({})")
 
 
 Shape = Optional[Tuple[Union[int, str, None], ...]]
@@ -57,11 +73,11 @@ class NodeInfo(NamedTuple):
 
     name: str
     shape: Shape  #: sizes, symbolic names, None where unknown; None when even the rank is
-    type: str  #: "float32", "int64", ...
+    type: str  #: "float32", "int64", "seq(float32)", ...
     op: str = ""  #: the operator; "" for an input, "Constant" for a parameter
     domain: str = ""  #: the operator's domain; "" is ONNX's own
 
     @classmethod
     def from_core(cls, described: tuple) -> "NodeInfo":
-        name, op, domain, number, shape = described
-        return cls(name, shape, type_name(number), op, domain)
+        name, op, domain, number, shape, inside = described
+        return cls(name, shape, type_name(number, inside), op, domain)

@@ -239,8 +239,37 @@ static int set_shape(const evl_call *call, PyObject *name, PyArrayObject *array,
 static bool holds_text(PyArrayObject *array, EvalType declared)
 {
     char kind = PyArray_DESCR(array)->kind;
+    if (declared == EVAL_STRING && PyArray_SIZE(array) == 0)
+        return true; /* an empty list has no type of its own */
     return strchr("UST", kind) ? declared == EVAL_STRING || declared == EVAL_UNDEFINED
                                : kind == 'O' && declared == EVAL_STRING;
+}
+
+/* What is declared of the elements: of a map's values, two types further in. */
+static evl_declared inside(const evl_declared *declared, size_t by)
+{
+    evl_declared inner = { { EVAL_UNDEFINED } };
+    for (size_t i = by; i <= EVL_MAX_INSIDE; i++)
+        inner.types[i - by] = declared->types[i];
+    return inner;
+}
+
+static int raise_kind(const evl_call *call, PyObject *name, PyObject *value, const char *wanted)
+{
+    evl_raise_format(errors_of(call), EVAL_ERR_TYPE, "Input %R: %s is expected, not %.100s", name,
+                     wanted, Py_TYPE(value)->tp_name);
+    return -1;
+}
+
+/* Memory for n elements, as the data of out. */
+static EvalTensor *take_elements(const evl_call *call, size_t n, EvalTensor *out)
+{
+    EvalTensor *elements = evl_keep_block(call->keep, n, sizeof *elements);
+    out->rank = 1;
+    out->dims[0] = (int64_t)n;
+    out->data = elements;
+    out->bytes = n * sizeof *elements;
+    return elements;
 }
 
 static PyObject *elements_of(PyObject *value, bool is_optional)
@@ -251,45 +280,61 @@ static PyObject *elements_of(PyObject *value, bool is_optional)
 }
 
 /* A list, for a sequence; a value or None, for an optional. */
-static int input_sequence(const evl_call *call, PyObject *name, PyObject *value, EvalTensor *out)
+static int input_sequence(const evl_call *call, PyObject *name, PyObject *value,
+                          const evl_declared *declared, EvalTensor *out)
 {
-    if (out->type == EVAL_SEQUENCE && !PyList_Check(value) && !PyTuple_Check(value)) {
-        evl_raise_format(errors_of(call), EVAL_ERR_TYPE,
-                         "Input %R: a list of arrays is expected, not %.100s", name,
-                         Py_TYPE(value)->tp_name);
-        return -1;
-    }
+    if (out->type == EVAL_SEQUENCE && !PyList_Check(value) && !PyTuple_Check(value))
+        return raise_kind(call, name, value, "a list of values");
     PyObject *items = elements_of(value, out->type == EVAL_OPTIONAL);
     if (evl_keep(call->keep, items) < 0)
         return -1;
+    const evl_declared element = inside(declared, 1);
     size_t n = (size_t)PyTuple_GET_SIZE(items);
-    EvalTensor *elements = evl_keep_block(call->keep, n, sizeof *elements);
+    EvalTensor *elements = take_elements(call, n, out);
     if (!elements)
         return -1;
     for (size_t i = 0; i < n; i++)
-        if (evl_array_input(call, name, PyTuple_GET_ITEM(items, (Py_ssize_t)i), EVAL_UNDEFINED,
+        if (evl_array_input(call, name, PyTuple_GET_ITEM(items, (Py_ssize_t)i), &element,
                             &elements[i]) < 0)
             return -1;
-    out->rank = 1;
-    out->dims[0] = (int64_t)n;
-    out->data = elements;
-    out->bytes = n * sizeof *elements;
     return 0;
 }
 
-int evl_array_input(const evl_call *call, PyObject *name, PyObject *value, EvalType declared,
-                    EvalTensor *out)
+/* A dict: its keys and its values as two lists. */
+static int input_map(const evl_call *call, PyObject *name, PyObject *value,
+                     const evl_declared *declared, EvalTensor *out)
+{
+    if (!PyDict_Check(value))
+        return raise_kind(call, name, value, "a dict");
+    PyObject *keys = PyDict_Keys(value);
+    PyObject *values = evl_keep(call->keep, keys) < 0 ? NULL : PyDict_Values(value);
+    EvalTensor *pair = evl_keep(call->keep, values) < 0 ? NULL : take_elements(call, 2, out);
+    const evl_declared key = { { declared->types[1] } }, held = inside(declared, 2);
+    if (!pair || evl_array_input(call, name, keys, &key, &pair[0]) < 0)
+        return -1;
+    return evl_array_input(call, name, values, &held, &pair[1]);
+}
+
+static int input_tensor(const evl_call *call, PyObject *name, PyObject *value, EvalTensor *out)
+{
+    PyArrayObject *array = as_array(call, name, value);
+    if (!array || set_shape(call, name, array, out) < 0)
+        return -1;
+    if (holds_text(array, out->type))
+        return evl_strings_input(call, name, array, out);
+    return input_numbers(call, name, array, out);
+}
+
+int evl_array_input(const evl_call *call, PyObject *name, PyObject *value,
+                    const evl_declared *declared, EvalTensor *out)
 {
     const char *text = keep_name(call, name);
     if (!text)
         return -1;
-    *out = (EvalTensor){ .name = text, .type = declared };
-    if (declared == EVAL_SEQUENCE || declared == EVAL_OPTIONAL)
-        return input_sequence(call, name, value, out);
-    PyArrayObject *array = as_array(call, name, value);
-    if (!array || set_shape(call, name, array, out) < 0)
-        return -1;
-    if (holds_text(array, declared))
-        return evl_strings_input(call, name, array, out);
-    return input_numbers(call, name, array, out);
+    *out = (EvalTensor){ .name = text, .type = declared->types[0] };
+    if (out->type == EVAL_SEQUENCE || out->type == EVAL_OPTIONAL)
+        return input_sequence(call, name, value, declared, out);
+    if (out->type == EVAL_MAP)
+        return input_map(call, name, value, declared, out);
+    return input_tensor(call, name, value, out);
 }

@@ -14,9 +14,10 @@ int evl_array_real(EvalType real);
 int evl_array_flat(const evl_call *call, PyObject *name, PyObject *value, evl_flat *out);
 
 /* A value as a tensor for an input declared so; EVAL_UNDEFINED when that is not
-** known. 0, or -1. */
-int evl_array_input(const evl_call *call, PyObject *name, PyObject *value, EvalType declared,
-                    EvalTensor *out);
+** known. A list for a sequence, a value or None for an optional, a dict for a map.
+** 0, or -1. */
+int evl_array_input(const evl_call *call, PyObject *name, PyObject *value,
+                    const evl_declared *declared, EvalTensor *out);
 
 /* A tensor as a new array; a sequence as a list, an optional as None or its value,
 ** a map as a dict. */

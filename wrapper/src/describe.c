@@ -27,16 +27,35 @@ static PyObject *shape_of(const EvalNodeInfo *info)
     return shape;
 }
 
+/* The types inside a sequence, optional or map, from the outside in; else (). */
+static PyObject *inside_of(const EvalNodeInfo *info)
+{
+    int n = 0;
+    while (n < EVL_MAX_INSIDE && info->inside[n])
+        n++;
+    PyObject *inside = PyTuple_New(n);
+    for (int i = 0; inside && i < n; i++) {
+        PyObject *number = PyLong_FromLong(info->inside[i]);
+        if (number)
+            PyTuple_SET_ITEM(inside, i, number);
+        else
+            Py_CLEAR(inside);
+    }
+    return inside;
+}
+
 static PyObject *tuple_of(const EvalNodeInfo *info)
 {
     PyObject *name = evl_text(info->name), *op = evl_text(info->op);
     PyObject *domain = evl_text(info->domain), *shape = shape_of(info);
-    if (name && op && domain && shape)
-        return Py_BuildValue("(NNNiN)", name, op, domain, (int)info->type, shape);
+    PyObject *inside = inside_of(info);
+    if (name && op && domain && shape && inside)
+        return Py_BuildValue("(NNNiNN)", name, op, domain, (int)info->type, shape, inside);
     Py_XDECREF(name);
     Py_XDECREF(op);
     Py_XDECREF(domain);
     Py_XDECREF(shape);
+    Py_XDECREF(inside);
     return NULL;
 }
 
@@ -107,12 +126,19 @@ PyObject *evl_describe_nodes(PyObject *object, PyObject *args, PyObject *named)
 
 /* --- what Run needs to know ------------------------------------------------------ */
 
+static PyObject *declared_of(const EvalNodeInfo *info)
+{
+    evl_declared declared = { { info->type } };
+    memcpy(&declared.types[1], info->inside, sizeof info->inside);
+    return PyBytes_FromStringAndSize((const char *)&declared, sizeof declared);
+}
+
 static PyObject *types_by_name(const EvalNodeInfo *infos, size_t n)
 {
     PyObject *dict = PyDict_New();
     for (size_t i = 0; dict && i < n; i++) {
         PyObject *name = evl_text(infos[i].name);
-        PyObject *type = PyLong_FromLong(infos[i].type);
+        PyObject *type = declared_of(&infos[i]);
         if (!name || !type || PyDict_SetItem(dict, name, type) < 0)
             Py_CLEAR(dict);
         Py_XDECREF(name);

@@ -16,11 +16,18 @@ typedef struct evl_evaluator {
     evl_state *state; /* lives as long as the class does */
     const evl_native *native;
     PyObject *capsule; /* NULL once closed */
-    PyObject *inputs;  /* dict of name to declared type, as CreateNetwork left it */
+    PyObject *inputs;  /* dict of name to evl_declared, as bytes, as CreateNetwork left it */
     PyObject *outputs; /* tuple of the network's output names */
     PyObject *weak_references;
     bool is_busy;
 } evl_evaluator;
+
+/* The declared type of an input, from the outside in: of optional(seq(float32)) the three;
+** a map's keys, then its values. UNDEFINED after the last. */
+enum { EVL_MAX_INSIDE = sizeof ((EvalNodeInfo *)0)->inside / sizeof(EvalType) };
+typedef struct evl_declared {
+    EvalType types[EVL_MAX_INSIDE + 1];
+} evl_declared;
 
 /* One call of the library in progress. */
 typedef struct evl_call {

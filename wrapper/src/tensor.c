@@ -32,10 +32,13 @@ static int stop_on_signal(void *user)
     return stop;
 }
 
-static EvalType declared_type(const evl_evaluator *self, PyObject *name)
+static evl_declared declared_type(const evl_evaluator *self, PyObject *name)
 {
-    PyObject *type = self->inputs ? PyDict_GetItemWithError(self->inputs, name) : NULL;
-    return type ? (EvalType)PyLong_AsLong(type) : EVAL_UNDEFINED;
+    PyObject *bytes = self->inputs ? PyDict_GetItemWithError(self->inputs, name) : NULL;
+    evl_declared declared = { { EVAL_UNDEFINED } };
+    if (bytes)
+        memcpy(&declared, PyBytes_AS_STRING(bytes), sizeof declared);
+    return declared;
 }
 
 static EvalTensor *tensors_in(const evl_call *call, PyObject *feeds, size_t *n)
@@ -48,8 +51,8 @@ static EvalTensor *tensors_in(const evl_call *call, PyObject *feeds, size_t *n)
     for (size_t i = 0; in && i < *n; i++) {
         PyObject *pair = PyList_GET_ITEM(pairs, (Py_ssize_t)i);
         PyObject *name = PyTuple_GET_ITEM(pair, 0), *value = PyTuple_GET_ITEM(pair, 1);
-        EvalType declared = declared_type(call->owner, name);
-        if (PyErr_Occurred() || evl_array_input(call, name, value, declared, &in[i]) < 0)
+        const evl_declared declared = declared_type(call->owner, name);
+        if (PyErr_Occurred() || evl_array_input(call, name, value, &declared, &in[i]) < 0)
             return NULL;
     }
     return in;
