@@ -26,6 +26,7 @@ static const key keys[] = {
     { "maxTensorBytes", KEY_SIZE, offsetof(evl_settings, limits.max_tensor_bytes), 1, INT64_MAX },
     { "maxNodes", KEY_SIZE, offsetof(evl_settings, limits.max_nodes), 1, INT64_MAX },
     { "maxDepth", KEY_SIZE, offsetof(evl_settings, limits.max_depth), 1, 256 },
+    { "maxTrips", KEY_SIZE, offsetof(evl_settings, limits.max_trips), 1, INT64_MAX },
     { "deviceId", KEY_DEVICE, 0, 0, 0 },
     /* CNTK's keys that mean nothing for a processor that shares nothing */
     { "traceLevel", KEY_IGNORED, 0, 0, 0 },

@@ -14,7 +14,7 @@ typedef struct evl_settings {
     bool is_strict;                /* strict: unknown keys are errors */
     const char *blas;              /* "auto", "off" or a path */
     int64_t accuracy;              /* accuracy: "exact" 0, "normal" 1, "fast" 2 */
-    evl_limits limits;             /* maxTensorBytes, maxNodes, maxDepth */
+    evl_limits limits;             /* maxTensorBytes, maxNodes, maxDepth, maxTrips */
     int64_t most_memory;           /* maxMemory: bytes; 0: no cap */
 } evl_settings;
 

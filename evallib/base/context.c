@@ -17,6 +17,7 @@ const evl_limits evl_default_limits = {
     .max_tensor_bytes = SIZE_MAX >> 24, /* 2^40 on 64 bits */
     .max_depth = 64,
     .max_text = 1 << 24,
+    .max_trips = 1 << 24,
 };
 
 static void error_init(evl_error *error, evl_memory *memory)
@@ -41,6 +42,7 @@ void evl_context_init(evl_context *ctx, evl_memory *memory, const evl_limits *li
     ctx->memory = memory;
     ctx->limits = limits;
     ctx->log = (evl_log){ NULL, NULL };
+    ctx->trips = 0;
     ctx->file = NULL;
     error_init(&ctx->error, memory);
 }

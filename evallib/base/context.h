@@ -25,6 +25,7 @@ typedef struct evl_limits {
     size_t max_tensor_bytes; /* of one value */
     size_t max_depth;        /* of sub-graphs in each other, of brackets, of messages */
     size_t max_text;         /* bytes of a name or a configuration */
+    size_t max_trips;        /* of all loops in one call together */
 } evl_limits;
 
 typedef struct evl_log {
@@ -45,6 +46,7 @@ typedef struct evl_context {
     evl_memory *memory;
     const evl_limits *limits;
     evl_log log;
+    size_t trips;     /* of loops so far */
     const char *file; /* the model's path, put before every text; NULL: nothing */
     evl_error error;
 } evl_context;

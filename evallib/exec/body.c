@@ -77,3 +77,56 @@ EvalStatus evl_body_take(evl_session *s, evl_context *ctx, evl_slot_index slot,
         memcpy(t->data, result->data, evl_tensor_size(result));
     return EVAL_OK;
 }
+
+EvalStatus evl_body_count_trip(evl_session *s, evl_context *ctx, const evl_node *node)
+{
+    EvalStatus st = EVAL_OK;
+    if (ctx->trips++ >= ctx->limits->max_trips)
+        st = evl_fail(ctx, EVAL_ERR_LIMIT,
+                      "loops made %zu trips in this call; the setting maxTrips allows more",
+                      ctx->limits->max_trips);
+    else if (s->stop && s->stop(s->user))
+        st = evl_fail(ctx, EVAL_ERR_CANCELLED, "cancelled");
+    return st == EVAL_OK ? st : evl_node_failed(ctx, node, st);
+}
+
+/* Half as much again, so that what grows trip by trip is not moved in each. */
+static size_t grown(size_t capacity, size_t bytes)
+{
+    size_t more = capacity <= SIZE_MAX / 2 ? capacity + capacity / 2 : bytes;
+    return more > bytes ? more : bytes;
+}
+
+EvalStatus evl_room_reserve(evl_session *s, evl_context *ctx, evl_room *room, size_t bytes)
+{
+    if (bytes < room->capacity)
+        return EVAL_OK;
+    size_t capacity = grown(room->capacity, bytes + 1); /* no bytes have an address too */
+    void *larger = evl_allocate(s->plan->memory, capacity);
+    if (!larger)
+        return evl_no_memory(ctx);
+    evl_release(s->plan->memory, room->data);
+    room->data = larger;
+    room->capacity = capacity;
+    return EVAL_OK;
+}
+
+EvalStatus evl_session_grow(evl_session *s, evl_context *ctx, evl_slot_index slot, size_t used,
+                            size_t bytes)
+{
+    if (bytes > ctx->limits->max_tensor_bytes)
+        return evl_fail(ctx, EVAL_ERR_LIMIT, "an output grows beyond what a value may be, %zu bytes",
+                        ctx->limits->max_tensor_bytes);
+    if (bytes < s->own_capacity[slot])
+        return EVAL_OK;
+    size_t capacity = grown(s->own_capacity[slot], bytes + 1);
+    char *larger = evl_allocate(s->plan->memory, capacity);
+    if (!larger)
+        return evl_no_memory(ctx);
+    if (used)
+        memcpy(larger, s->own[slot], used);
+    evl_release(s->plan->memory, s->own[slot]);
+    s->own[slot] = larger;
+    s->own_capacity[slot] = capacity;
+    return EVAL_OK;
+}

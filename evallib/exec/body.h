@@ -21,4 +21,12 @@ EVL_MUST_USE EvalStatus evl_body_place(evl_session *child, evl_context *, size_t
 EVL_MUST_USE EvalStatus evl_body_take(evl_session *, evl_context *, evl_slot_index,
                                       const evl_tensor *result);
 
+/* One more trip of any loop: within the limit, and nobody wants it to stop. */
+EVL_MUST_USE EvalStatus evl_body_count_trip(evl_session *, evl_context *, const evl_node *);
+
+/* Grows only, by half at least: what is in it goes. */
+EVL_MUST_USE EvalStatus evl_room_reserve(evl_session *, evl_context *, evl_room *, size_t bytes);
+/* Room for `bytes` in a slot's own memory, of which `used` are kept. */
+EVL_MUST_USE EvalStatus evl_session_grow(evl_session *, evl_context *, evl_slot_index, size_t used,
+                                         size_t bytes);
 #endif

@@ -31,6 +31,13 @@ void evl_states_free(evl_states *);
 EVL_MUST_USE EvalStatus evl_compile(evl_context *, const evl_graph *, const evl_pass_env *,
                                     const evl_selection *, evl_plan **);
 
+/* Memory that a loop keeps from trip to trip and from run to run. */
+typedef struct evl_room {
+    void *data;
+    size_t capacity;
+    evl_tensor value; /* what is carried or scanned at the moment, here or elsewhere */
+} evl_room;
+
 struct evl_session {
     const evl_plan *plan;
     evl_arena *arena;        /* holds the session itself */
@@ -42,6 +49,7 @@ struct evl_session {
     void **own;              /* by slot: memory of EVL_PLACE_OWN values */
     size_t *own_capacity;
     evl_session ***children; /* by step and body */
+    evl_room **rooms;        /* by step, then by body's input and output: of loops */
     evl_arena *step_arena;   /* of dynamic steps: emptied before each */
     evl_arena *texts;        /* of strings that steps make, bodies too; NULL: there are no strings */
     void *scratch;           /* of dynamic steps */
@@ -70,6 +78,9 @@ const evl_tensor *evl_session_result(const evl_session *, size_t output);
 
 /* Inside exec/: step i, of its kind; memory for a value whose size the run decides. */
 EvalStatus evl_step_if(evl_session *, evl_context *, size_t i);
+EvalStatus evl_step_loop(evl_session *, evl_context *, size_t i);
+EvalStatus evl_step_scan(evl_session *, evl_context *, size_t i);
+EvalStatus evl_step_map(evl_session *, evl_context *, size_t i);
 EvalStatus evl_step_recurrence(evl_session *, evl_context *, size_t i);
 EvalStatus evl_step_delay(evl_session *, evl_context *, size_t i);
 EvalStatus evl_step_dynamic(evl_session *, evl_context *, size_t i);

@@ -11,8 +11,9 @@ static EvalStatus step_static(evl_session *s, evl_context *ctx, size_t step)
 
 static EvalStatus (*const runners[EVL_N_STEP_KINDS])(evl_session *, evl_context *, size_t) = {
     [EVL_STEP_STATIC] = step_static, [EVL_STEP_DYNAMIC] = evl_step_dynamic,
-    [EVL_STEP_IF] = evl_step_if,         [EVL_STEP_RECURRENCE] = evl_step_recurrence,
-    [EVL_STEP_DELAY] = evl_step_delay,
+    [EVL_STEP_IF] = evl_step_if,     [EVL_STEP_LOOP] = evl_step_loop,
+    [EVL_STEP_SCAN] = evl_step_scan, [EVL_STEP_MAP] = evl_step_map,
+    [EVL_STEP_DELAY] = evl_step_delay, [EVL_STEP_RECURRENCE] = evl_step_recurrence,
 };
 
 EvalStatus evl_session_run(evl_session *s, evl_context *ctx)

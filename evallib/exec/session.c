@@ -60,6 +60,25 @@ static bool bind_children(evl_context *ctx, evl_session *s, const evl_step *step
     return *children;
 }
 
+/* A loop has one body: rooms for what goes in and for what comes out. */
+static size_t room_count(const evl_step *step)
+{
+    bool is_loop = step->kind == EVL_STEP_LOOP || step->kind == EVL_STEP_SCAN;
+    size_t n = 0;
+    for (size_t b = 0; is_loop && b < step->n_bodies; b++)
+        if (step->bodies[b].plan)
+            n += step->bodies[b].n_own + step->bodies[b].plan->n_outputs;
+    return n;
+}
+
+static bool take_rooms(evl_session *s, size_t i)
+{
+    size_t n = room_count(&s->plan->steps[i]);
+    if (n)
+        s->rooms[i] = evl_arena_take_many(s->arena, n, sizeof **s->rooms);
+    return n == 0 || s->rooms[i];
+}
+
 static bool bind_step(evl_context *ctx, evl_session *s, size_t i)
 {
     const evl_step *step = &s->plan->steps[i];
@@ -67,7 +86,7 @@ static bool bind_step(evl_context *ctx, evl_session *s, size_t i)
     evl_tensor **in, **out;
     if (!bind_operands(s, step->in, step->node->n_inputs, &in) ||
         !bind_operands(s, step->out, step->node->n_outputs, &out) ||
-        !bind_children(ctx, s, step, &s->children[i]))
+        !bind_children(ctx, s, step, &s->children[i]) || !take_rooms(s, i))
         return false;
     *call = (evl_call){ .machine = s->plan->machine,
                         .node = step->node,
@@ -89,11 +108,13 @@ static bool take_arrays(evl_session *s)
     s->own = evl_arena_take_many(s->arena, p->n_slots + 1, sizeof *s->own);
     s->own_capacity = evl_arena_take_many(s->arena, p->n_slots + 1, sizeof *s->own_capacity);
     s->children = evl_arena_take_many(s->arena, p->n_steps + 1, sizeof *s->children);
+    s->rooms = evl_arena_take_many(s->arena, p->n_steps + 1, sizeof *s->rooms);
     s->next_alias = evl_arena_take_many(s->arena, p->n_slots + 1, sizeof *s->next_alias);
     s->first_input = evl_arena_take_many(s->arena, p->n_inputs + 1, sizeof *s->first_input);
     s->first_output = evl_arena_take_many(s->arena, p->n_outputs + 1, sizeof *s->first_output);
     s->block = evl_arena_take(s->arena, p->block_bytes + EVL_ALIGNMENT);
-    return s->values && s->calls && s->own && s->own_capacity && s->children && s->next_alias &&
+    return s->values && s->calls && s->own && s->own_capacity && s->children && s->rooms &&
+           s->next_alias &&
            s->first_input && s->first_output && s->block;
 }
 
@@ -103,6 +124,9 @@ static void free_own(evl_session *s)
         evl_release(s->plan->memory, s->own[i]);
     evl_release(s->plan->memory, s->scratch);
     evl_arena_free(s->step_arena);
+    for (size_t i = 0; s->rooms && i < s->plan->n_steps; i++)
+        for (size_t r = 0; s->rooms[i] && r < room_count(&s->plan->steps[i]); r++)
+            evl_release(s->plan->memory, s->rooms[i][r].data);
     for (size_t i = 0; s->children && i < s->plan->n_steps; i++)
         for (size_t b = 0; s->children[i] && b < s->plan->steps[i].n_bodies; b++)
             if (s->children[i][b])

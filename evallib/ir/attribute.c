@@ -66,6 +66,20 @@ evl_graph *evl_node_body(const evl_node *node, size_t index)
     return NULL;
 }
 
+bool evl_node_set_body(evl_node *node, const char *attribute, evl_graph *body)
+{
+    evl_attribute *all = evl_arena_take_many(node->graph->arena, node->n_attributes, sizeof *all);
+    if (!all)
+        return node->n_attributes == 0;
+    for (size_t i = 0; i < node->n_attributes; i++) {
+        all[i] = node->attributes[i];
+        if (strcmp(all[i].name, attribute) == 0 && all[i].kind == EVL_ATTRIBUTE_GRAPH)
+            all[i].u.graph = body;
+    }
+    node->attributes = all;
+    return true;
+}
+
 evl_attribute evl_attribute_int(const char *name, int64_t i)
 {
     return (evl_attribute){ .name = name, .kind = EVL_ATTRIBUTE_INT, .u.i = i };

@@ -15,6 +15,7 @@ typedef struct copier {
     evl_context *ctx;
     evl_arena *arena;
     EvalType real;
+    const evl_graph *around; /* of a body alone: the graph that it stands in; NULL: none */
 } copier;
 
 static EvalStatus copy_body(copier *c, const evl_graph *from, level *around, evl_graph **to);
@@ -30,7 +31,7 @@ static evl_value *find_copy(const level *l, const evl_value *v)
 static EvalStatus new_level(copier *c, const evl_graph *from, level *around, level *l)
 {
     *l = (level){ .from = from, .around = around };
-    l->to = evl_graph_new(c->arena, around ? around->to : NULL);
+    l->to = evl_graph_new(c->arena, around ? around->to : from->outer);
     l->copies = evl_arena_take_many(c->arena, from->n_values + 1, sizeof *l->copies);
     if (!l->to || !l->copies)
         return evl_no_memory(c->ctx);
@@ -52,6 +53,14 @@ static evl_value *copy_value(level *l, const evl_value *v)
     return l->copies[v->index] = copy;
 }
 
+static bool is_outside(const level *l, const evl_value *v)
+{
+    for (; l; l = l->around)
+        if (v->graph == l->from)
+            return false;
+    return true;
+}
+
 /* An operand: a copy made before, or a constant, which is copied when first used. */
 static EvalStatus copy_operand(copier *c, level *l, evl_value *v, evl_value **copy)
 {
@@ -63,7 +72,21 @@ static EvalStatus copy_operand(copier *c, level *l, evl_value *v, evl_value **co
             *copy = copy_value(home, v);
             return *copy ? EVAL_OK : evl_no_memory(c->ctx);
         }
+    if (c->around && is_outside(l, v)) {
+        *copy = v;
+        return EVAL_OK;
+    }
     return evl_fail(c->ctx, EVAL_ERR_ARGUMENT, "input '%s' is needed and was not given", v->name);
+}
+
+static EvalStatus copy_bodies(copier *c, level *l, const evl_attribute *from, evl_attribute *to)
+{
+    evl_graph **all = evl_arena_take_many(c->arena, from->n + 1, sizeof *all);
+    EvalStatus st = all ? EVAL_OK : evl_no_memory(c->ctx);
+    for (size_t i = 0; i < from->n && st == EVAL_OK; i++)
+        st = copy_body(c, from->u.graphs[i], l, &all[i]);
+    to->u.graphs = all;
+    return st;
 }
 
 static EvalStatus copy_attributes(copier *c, level *l, const evl_node *node, evl_node *copy)
@@ -73,9 +96,11 @@ static EvalStatus copy_attributes(copier *c, level *l, const evl_node *node, evl
         return evl_no_memory(c->ctx);
     for (size_t i = 0; i < node->n_attributes; i++) {
         all[i] = node->attributes[i];
-        if (all[i].kind != EVL_ATTRIBUTE_GRAPH)
-            continue;
-        EvalStatus st = copy_body(c, node->attributes[i].u.graph, l, &all[i].u.graph);
+        EvalStatus st = EVAL_OK;
+        if (all[i].kind == EVL_ATTRIBUTE_GRAPH)
+            st = copy_body(c, node->attributes[i].u.graph, l, &all[i].u.graph);
+        else if (all[i].kind == EVL_ATTRIBUTE_GRAPHS)
+            st = copy_bodies(c, l, &node->attributes[i], &all[i]);
         if (st != EVAL_OK)
             return st;
     }
@@ -106,7 +131,7 @@ static EvalStatus copy_node(copier *c, level *l, const evl_node *node)
     copy->name = node->name;
     copy->version = node->version;
     copy->where = node->where;
-    copy->origin = node;
+    copy->origin = c->around ? node->origin : node;
     for (size_t i = 0; i < node->n_inputs; i++) {
         EvalStatus st = copy_operand(c, l, node->inputs[i], &copy->inputs[i]);
         if (st != EVAL_OK)
@@ -219,7 +244,7 @@ static EvalStatus copy_selection(copier *c, level *l, const evl_selection *s)
 EvalStatus evl_graph_copy(evl_context *ctx, evl_arena *arena, const evl_graph *from, EvalType real,
                           const evl_selection *selection, evl_graph **copy)
 {
-    copier c = { ctx, arena, real };
+    copier c = { ctx, arena, real, NULL };
     level l;
     EvalStatus st = new_level(&c, from, NULL, &l);
     if (st == EVAL_OK)
@@ -227,6 +252,12 @@ EvalStatus evl_graph_copy(evl_context *ctx, evl_arena *arena, const evl_graph *f
     if (st == EVAL_OK)
         *copy = l.to;
     return st;
+}
+
+EvalStatus evl_graph_copy_body(evl_context *ctx, const evl_graph *body, evl_graph **copy)
+{
+    copier c = { ctx, body->arena, body->real, body->outer };
+    return copy_body(&c, body, NULL, copy);
 }
 
 EvalStatus evl_graph_inputs_of(evl_context *ctx, evl_arena *arena, const evl_graph *g,

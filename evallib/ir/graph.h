@@ -154,6 +154,8 @@ EVL_MUST_USE EvalStatus evl_node_captures(evl_context *, evl_arena *, const evl_
                                           evl_value ***values, size_t *n);
 /* The index-th body of a node, over all its graph attributes; NULL past the last. */
 evl_graph *evl_node_body(const evl_node *, size_t index);
+/* Another body in the place of that one. False: no memory. */
+bool evl_node_set_body(evl_node *, const char *attribute, evl_graph *body);
 
 /* A copy of what `asked` needs, in an arena of its own, for a plan to work on: the
 ** values `given` become its inputs (their t is taken from given_t), `asked` its
@@ -169,6 +171,9 @@ typedef struct evl_selection {
 } evl_selection;
 EVL_MUST_USE EvalStatus evl_graph_copy(evl_context *, evl_arena *, const evl_graph *, EvalType real,
                                        const evl_selection *, evl_graph **);
+
+/* A copy of a body that is itself in a plan's copy; values of outer graphs stay theirs. */
+EVL_MUST_USE EvalStatus evl_graph_copy_body(evl_context *, const evl_graph *body, evl_graph **);
 
 /* The graph's inputs that `asked` need, in the graph's order; arrays in the arena. */
 EVL_MUST_USE EvalStatus evl_graph_inputs_of(evl_context *, evl_arena *, const evl_graph *,

@@ -1,5 +1,6 @@
-/* If: its shape rule only. plan/ makes a plan of each branch, exec/if.c runs one. */
+/* If and SequenceMap: shape rules only. plan/ makes a plan of each body, exec/ runs them. */
 #include "ir/nested.h"
+#include "ops/nested.h"
 #include "ops/ops.h"
 
 /* What both branches agree on. An optional may hold what the other branch gives. */
@@ -49,4 +50,40 @@ const evl_op evl_op_if = {
     .infer = infer_if,
 };
 
-const evl_op *const evl_ops_control[] = { &evl_op_if, NULL };
+/* The body sees an element of each sequence, and tensors as they are. */
+static EvalStatus infer_map(evl_infer *infer)
+{
+    evl_graph *body = evl_node_graph(infer->use.node, "body");
+    if (!body || body->n_inputs != infer->use.n_in || body->n_outputs < infer->n_out)
+        return evl_fail(infer->ctx, EVAL_ERR_FORMAT,
+                        "a body with %zu inputs and %zu outputs, expected %zu and %zu",
+                        body ? body->n_inputs : 0, body ? body->n_outputs : 0, infer->use.n_in,
+                        infer->n_out);
+    EvalStatus st = evl_infer_sequence(infer, 0);
+    for (size_t i = 0; i < infer->use.n_in; i++) {
+        const evl_tensor *t = infer->use.in[i];
+        if (!t)
+            return evl_fail(infer->ctx, EVAL_ERR_FORMAT, "input %zu is left out", i);
+        if (t->type == EVAL_SEQUENCE)
+            body->inputs[i]->t = evl_nested_inside(t, 0);
+        else if (t->type != EVAL_UNDEFINED)
+            body->inputs[i]->t = (evl_tensor){ .type = t->type, .shape = t->shape };
+    }
+    for (size_t i = 0; i < infer->n_out && st == EVAL_OK; i++)
+        if (!evl_nested_around(EVAL_SEQUENCE, &evl_value_final(body->outputs[i])->t,
+                               &infer->out[i]))
+            st = evl_fail(infer->ctx, EVAL_ERR_TYPE, "output %zu nests too deep", i);
+    return st;
+}
+
+const evl_op evl_op_sequence_map = {
+    .name = "SequenceMap",
+    .min_inputs = 1,
+    .max_inputs = EVL_ANY_NUMBER,
+    .min_outputs = 1,
+    .max_outputs = EVL_ANY_NUMBER,
+    .traits = EVL_OP_CONTROL | EVL_OP_NESTED,
+    .infer = infer_map,
+};
+
+const evl_op *const evl_ops_control[] = { &evl_op_if, &evl_op_sequence_map, NULL };

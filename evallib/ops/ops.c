@@ -30,6 +30,7 @@ static const evl_op *const *const families[] = {
     evl_ops_linear,
     evl_ops_linear_attention,
     evl_ops_logic,
+    evl_ops_loop,
     evl_ops_loss,
     evl_ops_matmul,
     evl_ops_nested,

@@ -36,6 +36,7 @@ extern const evl_op *const evl_ops_layout[];
 extern const evl_op *const evl_ops_linear[];
 extern const evl_op *const evl_ops_linear_attention[];
 extern const evl_op *const evl_ops_logic[];
+extern const evl_op *const evl_ops_loop[];
 extern const evl_op *const evl_ops_loss[];
 extern const evl_op *const evl_ops_matmul[];
 extern const evl_op *const evl_ops_nested[];
@@ -105,7 +106,7 @@ extern const evl_op evl_op_lstm, evl_op_gru, evl_op_rnn;
 extern const evl_op evl_op_dropout;
 extern const evl_op evl_op_constant, evl_op_constant_of_shape, evl_op_range;
 extern const evl_op evl_op_shape, evl_op_size;
-extern const evl_op evl_op_if;
+extern const evl_op evl_op_if, evl_op_loop, evl_op_scan, evl_op_sequence_map;
 extern const evl_op evl_op_dequantize_linear;
 extern const evl_op evl_op_quantize_linear;
 

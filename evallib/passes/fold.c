@@ -1,23 +1,28 @@
 /* Types, shapes and constants, in one sweep from operands to users, because each
 ** needs the others: a shape may be computed from a shape, and what is computed from
 ** constants alone is a constant, by the operator's own arithmetic. An If whose
-** condition is then known gives way to its branch, and what gives on its input to that.
+** condition is then known gives way to its branch, and what gives on its input to that. The
+** body of a loop is swept as if what it carries kept the shapes of the first trip, and again
+** when it does not.
 **
 ** What comes from the model's constants alone is kept by the model's store, so that
 ** further plans find it there; what comes from shapes belongs to the plan. */
 #include "ir/constant.h"
+#include "ops/loop.h"
 #include "ops/ops.h"
 #include "passes/passes.h"
 #include <string.h>
 
 enum {
     MOST_FOLDED_BYTES = 1 << 26, /* larger results are left to the run */
-    FEWEST_LOOSE = 1 << 14       /* elements of a constant that may stay unaligned */
+    FEWEST_LOOSE = 1 << 14,      /* elements of a constant that may stay unaligned */
+    MOST_TRIED = 1 << 16         /* nodes swept in vain: loops in loops multiply them */
 };
 
 typedef struct folder {
     evl_context *ctx;
     const evl_pass_env *env;
+    size_t n_tried; /* nodes of loops' bodies swept so far */
 } folder;
 
 static EvalStatus sweep(folder *f, evl_graph *g);
@@ -206,6 +211,46 @@ static EvalStatus inline_branch(folder *f, evl_node *node, evl_graph *branch, ev
     return st;
 }
 
+/* One try: a copy of the body, swept for the shapes that its inputs have now. */
+static EvalStatus try_body(folder *f, const evl_loop *loop, evl_graph **swept)
+{
+    f->n_tried += loop->body->n_nodes + 1;
+    EvalStatus st = evl_graph_copy_body(f->ctx, loop->body, swept);
+    return st == EVAL_OK ? sweep(f, *swept) : st;
+}
+
+static EvalStatus try_bodies(folder *f, const evl_loop *loop, evl_graph **swept)
+{
+    EvalStatus st;
+    do {
+        if (f->n_tried > MOST_TRIED)
+            evl_loop_forget(loop);
+        st = try_body(f, loop, swept);
+    } while (st == EVAL_OK && !evl_loop_settle(loop, *swept));
+    return st;
+}
+
+/* What fails for the shapes of the first trip is tried once more with none of them known:
+** there may be no trip. */
+static EvalStatus sweep_loop(folder *f, evl_node *node)
+{
+    evl_loop loop;
+    evl_graph *swept = NULL;
+    EvalStatus st = evl_loop_read(f->ctx, node, &loop);
+    if (st == EVAL_OK)
+        st = evl_loop_begin(f->ctx, node, loop.body);
+    if (st != EVAL_OK)
+        return evl_node_failed(f->ctx, node, st);
+    st = try_bodies(f, &loop, &swept);
+    if (st != EVAL_OK && st != EVAL_ERR_MEMORY) {
+        evl_loop_forget(&loop);
+        st = try_bodies(f, &loop, &swept);
+    }
+    if (st == EVAL_OK && !evl_node_set_body(node, "body", swept))
+        st = evl_no_memory(f->ctx);
+    return st == EVAL_OK ? evl_infer_node(f->ctx, node) : st;
+}
+
 /* A branch that the data at hand never takes may contradict their shapes. */
 static EvalStatus sweep_body(folder *f, const evl_node *node, evl_graph *body)
 {
@@ -249,8 +294,9 @@ static EvalStatus sweep_node(folder *f, evl_node *node, evl_graph *target)
     if (branch)
         return inline_branch(f, node, branch, target);
     node->graph = target;
-    EvalStatus st = evl_infer_node(f->ctx, node);
-    if (st == EVAL_OK && evl_node_body(node, 0))
+    bool is_loop = evl_op_is_loop(node->op);
+    EvalStatus st = is_loop ? sweep_loop(f, node) : evl_infer_node(f->ctx, node);
+    if (st == EVAL_OK && evl_node_body(node, 0) && !is_loop)
         st = sweep_bodies(f, node);
     if (st == EVAL_OK && can_fold(node))
         return fold_node(f, node);
@@ -288,6 +334,6 @@ static EvalStatus sweep(folder *f, evl_graph *g)
 
 EvalStatus evl_pass_fold(evl_context *ctx, const evl_pass_env *env, evl_graph *graph)
 {
-    folder f = { ctx, env };
+    folder f = { .ctx = ctx, .env = env };
     return sweep(&f, graph);
 }

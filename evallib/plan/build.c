@@ -60,6 +60,9 @@ static const struct {
     evl_step_kind kind;
 } special[] = {
     { &evl_op_if, EVL_STEP_IF },
+    { &evl_op_loop, EVL_STEP_LOOP },
+    { &evl_op_scan, EVL_STEP_SCAN },
+    { &evl_op_sequence_map, EVL_STEP_MAP },
     { &evl_op_recurrence, EVL_STEP_RECURRENCE },
     { &evl_op_delay, EVL_STEP_DELAY },
 };

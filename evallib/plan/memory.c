@@ -246,7 +246,7 @@ static void place_scratch(evl_plan *p)
     p->scratch_at = p->block_bytes;
     for (size_t i = 0; i < p->n_steps; i++) {
         most = p->steps[i].scratch_bytes > most ? p->steps[i].scratch_bytes : most;
-        p->has_dynamic |= p->steps[i].kind == EVL_STEP_DYNAMIC;
+        p->has_dynamic |= p->steps[i].kind == EVL_STEP_DYNAMIC || p->steps[i].kind == EVL_STEP_MAP;
     }
     p->block_bytes += (most + EVL_ALIGNMENT - 1) / EVL_ALIGNMENT * EVL_ALIGNMENT;
 }

@@ -30,6 +30,9 @@ typedef enum evl_step_kind {
     EVL_STEP_STATIC,     /* every shape is known: prepared */
     EVL_STEP_DYNAMIC,    /* inferred and prepared in the run */
     EVL_STEP_IF,
+    EVL_STEP_LOOP,
+    EVL_STEP_SCAN,
+    EVL_STEP_MAP,        /* SequenceMap */
     EVL_STEP_RECURRENCE,
     EVL_STEP_DELAY,
     EVL_N_STEP_KINDS
