@@ -207,18 +207,15 @@ static evl_shape permuted(const evl_shape *s, order o)
     return p;
 }
 
-static EvalStatus infer_matmul(evl_infer *infer)
+EvalStatus evl_infer_product(evl_infer *infer)
 {
     const evl_node *node = infer->use.node;
     evl_tensor *out = &infer->out[0];
-    EvalStatus st = evl_infer_one_type(infer, 2);
+    EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < 2 && st == EVAL_OK; i++)
         st = evl_infer_rank(infer, i, 1, EVAL_MAX_RANK);
-    if (st == EVAL_OK)
-        st = refuse_bool(infer);
     if (st != EVAL_OK)
         return st;
-    out->type = infer->use.in[0]->type;
     evl_shape a = permuted(&infer->use.in[0]->shape, order_of(node, "perm_a", NULL));
     evl_shape b = permuted(&infer->use.in[1]->shape, order_of(node, "perm_b", NULL));
     if (a.rank == EVL_UNKNOWN_RANK || b.rank == EVL_UNKNOWN_RANK)
@@ -236,6 +233,15 @@ static EvalStatus infer_matmul(evl_infer *infer)
         append(&out->shape, b.dim[b.rank - 1]);
     out->shape = permuted(&out->shape, order_of(node, "perm_y", NULL));
     return EVAL_OK;
+}
+
+static EvalStatus infer_matmul(evl_infer *infer)
+{
+    EvalStatus st = evl_infer_one_type(infer, 2);
+    if (st == EVAL_OK)
+        st = refuse_bool(infer);
+    infer->out[0].type = infer->use.in[0]->type;
+    return st == EVAL_OK ? evl_infer_product(infer) : st;
 }
 
 /* C must broadcast to the product, and not the other way round. */

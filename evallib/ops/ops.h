@@ -39,6 +39,7 @@ extern const evl_op *const evl_ops_logic[];
 extern const evl_op *const evl_ops_loop[];
 extern const evl_op *const evl_ops_loss[];
 extern const evl_op *const evl_ops_matmul[];
+extern const evl_op *const evl_ops_matmul_integer[];
 extern const evl_op *const evl_ops_nested[];
 extern const evl_op *const evl_ops_norm[];
 extern const evl_op *const evl_ops_norm_axes[];

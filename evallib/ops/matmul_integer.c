@@ -1,0 +1,383 @@
+/* MatMulInteger, QLinearMatMul and com.microsoft's MatMulIntegerToFloat: matrices of bytes
+** multiplied into 32-bit sums.
+**
+** Rows of A are widened first, all of them, then tiles of the product go to the threads. B is
+** packed once when it is constant. The kernels leave B's zero point out, which a tile then
+** makes good: (128 where B is unsigned, as its bytes are packed, less the zero point) times the
+** sum of A's row. */
+#include "ops/matmul.h"
+#include "ops/operands.h"
+#include "ops/ops.h"
+#include "ops/quantize.h"
+#include "ops/sums.h"
+#include <string.h>
+
+enum { MATMUL_INTEGER, QLINEAR_MATMUL, TO_FLOAT, NONE = 255 };
+
+/* Which input is what. */
+typedef struct roles {
+    uint8_t a, b, a_zero, b_zero, a_scale, b_scale, y_scale, y_zero, bias;
+} roles;
+
+static const roles roles_of[] = {
+    [MATMUL_INTEGER] = { 0, 1, 2, 3, NONE, NONE, NONE, NONE, NONE },
+    [QLINEAR_MATMUL] = { 0, 3, 2, 5, 1, 4, 6, 7, NONE },
+    [TO_FLOAT] = { 0, 1, 4, 5, 2, 3, NONE, NONE, 6 },
+};
+
+enum {
+    SMALL = 1 << 17,  /* multiplications that are not worth a second thread */
+    ROWS = 8,         /* of the kernels' rows and columns in a tile */
+    COLUMNS = 8,
+    PACKED_AT_ONCE = 16
+};
+
+static evl_matmul product_of(const evl_use *use, const roles *of)
+{
+    const evl_tensor *pair[] = { use->in[of->a], use->in[of->b] };
+    evl_use two = { use->node, pair, 2 };
+    return evl_matmul_of(&two);
+}
+
+/* --- shapes --- */
+
+static bool counts_lines(const evl_shape *s, int64_t lines, bool are_rows)
+{
+    if (s->rank < 2)
+        return s->rank == 0 || s->dim[0] == 1 || s->dim[0] == lines;
+    int64_t along = s->dim[s->rank - (are_rows ? 2 : 1)], beside = s->dim[s->rank - (are_rows ? 1 : 2)];
+    return beside == 1 && (along == lines || along == 1);
+}
+
+/* One number, one a row (of A and Y) or column (of B), or those of each matrix. */
+static EvalStatus check_parameter(const evl_infer *infer, size_t input, int64_t lines, bool are_rows)
+{
+    const evl_tensor *t = evl_use_in(&infer->use, input);
+    char text[EVL_SHAPE_TEXT];
+    if (!t || lines == EVL_UNKNOWN_DIM || !evl_shape_is_known(&t->shape) ||
+        evl_shape_count(&t->shape) == 1)
+        return EVAL_OK;
+    const evl_shape *y = &infer->out[0].shape;
+    size_t matrices = evl_shape_is_known(y) && y->rank > 2 ? evl_shape_count_part(y, 0, y->rank - 2) : 1;
+    size_t n = evl_shape_count(&t->shape);
+    bool fits = counts_lines(&t->shape, lines, are_rows) &&
+                (n == (size_t)lines || (t->shape.rank > 2 && n == matrices * (size_t)lines));
+    if (fits)
+        return EVAL_OK;
+    return evl_fail(infer->ctx, EVAL_ERR_SHAPE,
+                    "input %zu has shape %s, expected one number or one for each of %lld %s", input,
+                    evl_shape_text(&t->shape, text), (long long)lines, are_rows ? "rows" : "columns");
+}
+
+static EvalStatus check_parameters(const evl_infer *infer, const roles *of)
+{
+    const evl_shape *a = &infer->use.in[of->a]->shape, *b = &infer->use.in[of->b]->shape;
+    int64_t rows = a->rank > 1 ? a->dim[a->rank - 2] : a->rank == 1 ? 1 : EVL_UNKNOWN_DIM;
+    int64_t columns = b->rank > 1 ? b->dim[b->rank - 1] : b->rank == 1 ? 1 : EVL_UNKNOWN_DIM;
+    const uint8_t inputs[] = { of->a_zero,  of->a_scale, of->y_scale, of->y_zero,
+                               of->b_zero, of->b_scale, of->bias };
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < sizeof inputs && st == EVAL_OK; i++)
+        st = check_parameter(infer, inputs[i], i < 4 ? rows : columns, i < 4);
+    return st;
+}
+
+static EvalStatus infer(evl_infer *infer)
+{
+    const evl_node *node = infer->use.node;
+    const roles *of = &roles_of[node->op->kind];
+    const evl_tensor *pair[] = { infer->use.in[of->a], infer->use.in[of->b] };
+    evl_infer two = *infer;
+    two.use = (evl_use){ node, pair, 2 };
+    EvalStatus st = evl_infer_bytes(infer, of->a);
+    if (st == EVAL_OK)
+        st = evl_infer_bytes(infer, of->b);
+    if (st == EVAL_OK)
+        st = evl_infer_product(&two);
+    infer->out[0].type = node->op->kind == MATMUL_INTEGER ? EVAL_INT32 : EVAL_FLOAT32;
+    if (st == EVAL_OK && node->op->kind == QLINEAR_MATMUL) {
+        infer->out[0].type = infer->use.in[of->y_zero]->type;
+        st = evl_infer_bytes(infer, of->y_zero);
+    }
+    return st == EVAL_OK ? check_parameters(infer, of) : st;
+}
+
+/* --- preparing --- */
+
+typedef struct plan {
+    evl_matmul shape;
+    const roles *of;
+    const evl_integer_kernels *k;
+    evl_sums sums;
+    size_t depth;         /* of packed rows and columns: k, made even */
+    size_t tile_rows, tile_columns, n_down, n_across;
+    size_t panels, n_b;   /* bytes of one packed B; how many there are */
+    const int8_t *packed; /* or NULL */
+    size_t rows_at, row_sums_at, panels_at, lanes_at, lane; /* bytes of scratch */
+} plan;
+
+static evl_bytes_matrix matrix_of(const evl_tensor *t, const evl_matrices *m, size_t at)
+{
+    return (evl_bytes_matrix){ (const char *)t->data + at, m->row, m->column, t->type == EVAL_INT8 };
+}
+
+static void pack_b(const plan *s, const evl_tensor *b, size_t product, int8_t *panels)
+{
+    size_t at[EVL_MATMUL_OPERANDS];
+    evl_matmul_at(&s->shape, product, at);
+    s->k->pack_panels(s->shape.k, s->shape.n,
+                      matrix_of(b, &s->shape.of[EVL_MATMUL_B], at[EVL_MATMUL_B]), panels);
+}
+
+static void pack_all(void *block, const evl_tensor *source, const void *arg)
+{
+    const plan *s = arg;
+    for (size_t i = 0; i < s->n_b; i++)
+        pack_b(s, source, i, (int8_t *)block + i * s->panels);
+}
+
+static EvalStatus pack_constant(evl_prepare *p, plan *s)
+{
+    const void *block;
+    size_t bytes;
+    const char *kind = evl_prepare_kind(p, "matrices of bytes", s->n_b, s->shape.k, s->shape.n);
+    if (!kind || !evl_size_multiply(s->n_b, s->panels, &bytes))
+        return evl_no_memory(p->ctx);
+    EvalStatus st =
+        evl_prepare_block(p, s->of->b, kind, 0, bytes ? bytes : 1, pack_all, s, &block);
+    if (st == EVAL_OK)
+        s->packed = block;
+    return st;
+}
+
+static void cut(plan *s)
+{
+    s->tile_rows = ROWS * s->k->rows;
+    s->tile_columns = COLUMNS * s->k->columns;
+    s->n_down = (s->shape.m + s->tile_rows - 1) / s->tile_rows;
+    s->n_across = (s->shape.n + s->tile_columns - 1) / s->tile_columns;
+    s->depth = s->shape.k + (s->shape.k & 1);
+    s->n_b = s->shape.batch ? 1 : 0;
+    for (int32_t i = 0; i < s->shape.rank; i++)
+        if (s->shape.dim[i] != 1 && s->shape.of[EVL_MATMUL_B].step[i] != 0)
+            s->n_b = s->shape.batch;
+}
+
+/* Adds n elements of `size` bytes to the scratch; false: they do not fit. */
+static bool reserve(evl_prepare *p, size_t n, size_t size, size_t *at)
+{
+    size_t bytes;
+    *at = (p->scratch_bytes + EVL_ALIGNMENT - 1) / EVL_ALIGNMENT * EVL_ALIGNMENT;
+    return evl_size_multiply(n, size, &bytes) && evl_size_add(*at, bytes, &p->scratch_bytes);
+}
+
+static EvalStatus take_scratch(evl_prepare *p, plan *s)
+{
+    size_t rows, n, panels;
+    s->lane = s->tile_rows * s->tile_columns * sizeof(int32_t) +
+              s->tile_columns * (sizeof(int32_t) + 2 * sizeof(evl_number));
+    bool fits = evl_size_multiply(s->shape.batch, s->shape.m, &rows) &&
+                evl_size_multiply(rows, s->depth, &n) &&
+                evl_size_multiply(s->n_b, s->packed ? 0 : s->panels, &panels) &&
+                reserve(p, n, sizeof(int16_t), &s->rows_at) &&
+                reserve(p, rows, sizeof(int32_t), &s->row_sums_at) &&
+                reserve(p, panels, 1, &s->panels_at) &&
+                reserve(p, evl_pool_threads(p->machine->pool), s->lane, &s->lanes_at);
+    return fits ? EVAL_OK : evl_no_memory(p->ctx);
+}
+
+static EvalStatus prepare(evl_prepare *p)
+{
+    plan *s = evl_arena_take(p->arena, sizeof *s);
+    if (!s)
+        return evl_no_memory(p->ctx);
+    s->of = &roles_of[p->use.node->op->kind];
+    s->shape = product_of(&p->use, s->of);
+    s->sums = evl_sums_of(p->machine, &p->use, s->of->a_scale, p->out[0]->type);
+    s->k = s->sums.loops->integers;
+    cut(s);
+    size_t columns = (s->shape.n + s->k->columns - 1) / s->k->columns * s->k->columns;
+    p->state = s;
+    if (!evl_size_multiply(columns, s->depth, &s->panels))
+        return evl_no_memory(p->ctx);
+    const evl_tensor *b = p->use.in[s->of->b];
+    EvalStatus st = b->data && s->panels ? pack_constant(p, s) : EVAL_OK;
+    return st == EVAL_OK ? take_scratch(p, s) : st;
+}
+
+/* --- running --- */
+
+typedef struct running {
+    const evl_call *call;
+    const plan *s;
+    evl_use use;
+    int16_t *rows;
+    int32_t *row_sums;
+    int8_t *panels;
+    const int8_t *b; /* all panels, of this run or of the plan */
+} running;
+
+static const evl_tensor *operand(const running *r, uint8_t role)
+{
+    return evl_use_in(&r->use, role);
+}
+
+static void pack_rows_work(void *arg, size_t index, size_t lane)
+{
+    const running *r = arg;
+    const plan *s = r->s;
+    size_t in_one = (s->shape.m + PACKED_AT_ONCE - 1) / PACKED_AT_ONCE, product = index / in_one;
+    size_t from = index % in_one * PACKED_AT_ONCE, at[EVL_MATMUL_OPERANDS];
+    size_t n = s->shape.m - from < PACKED_AT_ONCE ? s->shape.m - from : PACKED_AT_ONCE;
+    size_t row = product * s->shape.m + from;
+    const evl_matrices *a = &s->shape.of[EVL_MATMUL_A];
+    int32_t zero[PACKED_AT_ONCE];
+    (void)lane;
+    for (size_t i = 0; i < n; i++)
+        zero[i] = (int32_t)evl_parameter(operand(r, s->of->a_zero), row + i, 0);
+    evl_matmul_at(&s->shape, product, at);
+    s->k->pack_rows(n, s->shape.k, matrix_of(operand(r, s->of->a), a, at[EVL_MATMUL_A] + from * a->row),
+                    zero, 1, r->rows + row * s->depth, r->row_sums + row);
+}
+
+static void pack_b_work(void *arg, size_t index, size_t lane)
+{
+    const running *r = arg;
+    (void)lane;
+    pack_b(r->s, operand(r, r->s->of->b), index, r->panels + index * r->s->panels);
+}
+
+/* What lies in a lane: sums, what each column adds for a row's sum, scales and zero points. */
+typedef struct tile {
+    evl_integer_block g;
+    size_t product, row, column;
+    int32_t *adjust;
+    void *scale, *zero;
+} tile;
+
+static void adjust(const running *r, const tile *t)
+{
+    const plan *s = r->s;
+    const int32_t base = operand(r, s->of->b)->type == EVAL_UINT8 ? 128 : 0;
+    for (size_t j = 0; j < t->g.n; j++) {
+        size_t column = t->product * s->shape.n + t->column + j;
+        t->adjust[j] = base - (int32_t)evl_parameter(operand(r, s->of->b_zero), column, 0);
+    }
+    for (size_t i = 0; i < t->g.m; i++) {
+        uint32_t sum = (uint32_t)r->row_sums[t->product * s->shape.m + t->row + i];
+        uint32_t *c = (uint32_t *)(t->g.c + i * t->g.c_row);
+#pragma omp simd
+        for (size_t j = 0; j < t->g.n; j++)
+            c[j] += sum * (uint32_t)t->adjust[j];
+    }
+}
+
+/* The scales of a row, and its zero point beside each. */
+static void scales(const running *r, const tile *t, size_t row)
+{
+    const plan *s = r->s;
+    const roles *of = s->of;
+    evl_number a = evl_parameter(operand(r, of->a_scale), row, 1);
+    evl_number y = evl_parameter(operand(r, of->y_scale), row, 1);
+    evl_number zero = evl_parameter(operand(r, of->y_zero), row, 0);
+    size_t size = evl_type_size(s->sums.real);
+    for (size_t j = 0; j < t->g.n; j++) {
+        size_t column = t->product * s->shape.n + t->column + j;
+        evl_number scale = evl_parameter(operand(r, of->b_scale), column, 1);
+        scale = evl_sums_scale(&s->sums, a, scale, y);
+        (void)evl_convert(1, EVAL_FLOAT64, &scale, s->sums.real, (char *)t->scale + j * size);
+        (void)evl_convert(1, EVAL_FLOAT64, &zero, s->sums.real, (char *)t->zero + j * size);
+    }
+}
+
+static bool is_by_row(const running *r)
+{
+    const uint8_t rows[] = { r->s->of->a_scale, r->s->of->y_scale, r->s->of->y_zero };
+    for (size_t i = 0; i < sizeof rows; i++)
+        if (operand(r, rows[i]) && evl_shape_count(&operand(r, rows[i])->shape) > 1)
+            return true;
+    return false;
+}
+
+static void finish(const running *r, const tile *t)
+{
+    const plan *s = r->s;
+    const evl_tensor *y = r->call->out[0], *bias = operand(r, s->of->bias);
+    bool has_scales = y->type != EVAL_INT32, by_row = has_scales && is_by_row(r);
+    size_t first = t->product * s->shape.m + t->row, size = evl_type_size(y->type);
+    for (size_t i = 0; i < t->g.m; i++) {
+        char *to = (char *)y->data + ((first + i) * s->shape.n + t->column) * size;
+        if (has_scales && (i == 0 || by_row))
+            scales(r, t, first + i);
+        evl_sums_finish(&s->sums, t->g.n, t->g.c + i * t->g.c_row, t->scale, t->zero, 1, to);
+        size_t step = bias && evl_shape_count(&bias->shape) > 1;
+        if (bias)
+            s->sums.loops->binary[EVL_ADD](
+                t->g.n, to, 1, (const char *)bias->data + step * t->column * size, step, to);
+    }
+}
+
+static void tile_work(void *arg, size_t index, size_t lane)
+{
+    const running *r = arg;
+    const plan *s = r->s;
+    char *room = (char *)r->call->scratch + s->lanes_at + lane * s->lane;
+    size_t each = s->n_down * s->n_across, place = index % each;
+    tile t = { .product = index / each,
+               .row = place / s->n_across * s->tile_rows,
+               .column = place % s->n_across * s->tile_columns };
+    size_t m = s->shape.m - t.row, n = s->shape.n - t.column;
+    t.g = (evl_integer_block){ .m = m < s->tile_rows ? m : s->tile_rows,
+                               .n = n < s->tile_columns ? n : s->tile_columns,
+                               .pairs = s->depth / 2,
+                               .a = r->rows + (t.product * s->shape.m + t.row) * s->depth,
+                               .b = r->b + (s->n_b > 1 ? t.product * s->panels : 0) +
+                                    t.column * s->depth,
+                               .c_row = s->tile_columns };
+    t.scale = room;
+    t.zero = room + s->tile_columns * sizeof(evl_number);
+    t.g.c = (int32_t *)(room + 2 * s->tile_columns * sizeof(evl_number));
+    t.adjust = t.g.c + s->tile_rows * s->tile_columns;
+    s->k->block(&t.g);
+    adjust(r, &t);
+    finish(r, &t);
+}
+
+static EvalStatus run(const evl_call *call)
+{
+    const plan *s = call->state;
+    char *scratch = call->scratch;
+    running r = { .call = call, .s = s, .use = { call->node, call->in, call->n_in } };
+    r.rows = (int16_t *)(scratch + s->rows_at);
+    r.row_sums = (int32_t *)(scratch + s->row_sums_at);
+    r.panels = (int8_t *)(scratch + s->panels_at);
+    r.b = s->packed ? s->packed : r.panels;
+    size_t rows = s->shape.batch * s->shape.m, columns = s->shape.n;
+    if (rows == 0 || columns == 0)
+        return EVAL_OK;
+    bool is_small = s->depth == 0 || rows < SMALL / s->depth / columns + 1;
+    evl_pool *pool = is_small ? NULL : call->machine->pool;
+    if (!s->packed)
+        evl_parallel_for(pool, s->n_b, pack_b_work, &r);
+    evl_parallel_for(pool, s->shape.batch * ((s->shape.m + PACKED_AT_ONCE - 1) / PACKED_AT_ONCE),
+                     pack_rows_work, &r);
+    evl_parallel_for(pool, s->shape.batch * s->n_down * s->n_across, tile_work, &r);
+    return EVAL_OK;
+}
+
+static const evl_impl impl = { prepare, run };
+
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
+/* clang-format off */
+static const evl_op op_integer = {
+    "MatMulInteger", NULL, 2, 4, 1, 1, 0, 0, infer, { NULL, NULL }, &impl, NULL, MATMUL_INTEGER
+};
+static const evl_op op_qlinear = {
+    "QLinearMatMul", NULL, 8, 8, 1, 1, 0, 0, infer, { NULL, NULL }, &impl, NULL, QLINEAR_MATMUL
+};
+static const evl_op op_to_float = {
+    "MatMulIntegerToFloat", "com.microsoft", 4, 7, 1, 1, 0, 0, infer, { NULL, NULL }, &impl, NULL, TO_FLOAT
+};
+/* clang-format on */
+
+const evl_op *const evl_ops_matmul_integer[] = { &op_integer, &op_qlinear, &op_to_float, NULL };

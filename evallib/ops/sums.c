@@ -1,0 +1,56 @@
+#include "ops/sums.h"
+#include "ops/quantize.h"
+#include <string.h>
+
+evl_sums evl_sums_of(const evl_machine *m, const evl_use *use, size_t scale, EvalType out)
+{
+    evl_sums s = { .type = out, .real = m->real };
+    if (out != EVAL_INT32 && !evl_type_is_float(out)) {
+        s.real = evl_use_in(use, scale) ? evl_quantize_type(m, use, scale) : m->real;
+        s.of = evl_quantized_of(out);
+    } else {
+        s.of.type = EVAL_INT32;
+    }
+    s.loops = m->loops[s.real];
+    return s;
+}
+
+void evl_sums_finish(const evl_sums *s, size_t n, const int32_t *c, const void *scale,
+                     const void *zero, size_t step, void *y)
+{
+    evl_quantized how = s->of;
+    how.scale = scale;
+    how.zero = zero;
+    how.step = step;
+    if (s->type == EVAL_INT32)
+        memcpy(y, c, n * sizeof *c);
+    else if (evl_type_is_float(s->type))
+        s->loops->quantized->dequantize(&how, n, c, y);
+    else
+        s->loops->quantized->requantize(&how, n, c, y);
+}
+
+evl_number evl_sums_scale(const evl_sums *s, evl_number a, evl_number b, evl_number y)
+{
+    return evl_real_of(s->real, evl_real_of(s->real, a * b) / y);
+}
+
+evl_number evl_parameter(const evl_tensor *t, size_t index, evl_number fallback)
+{
+    size_t n = t ? evl_shape_count(&t->shape) : 0;
+    return n ? evl_tensor_f64(t, index % n) : fallback;
+}
+
+bool evl_is_byte(EvalType type)
+{
+    return type == EVAL_INT8 || type == EVAL_UINT8;
+}
+
+EvalStatus evl_infer_bytes(const evl_infer *infer, size_t input)
+{
+    const evl_tensor *t = evl_use_in(&infer->use, input);
+    if (!t || t->type == EVAL_UNDEFINED || evl_is_byte(t->type))
+        return EVAL_OK;
+    return evl_fail(infer->ctx, EVAL_ERR_TYPE, "input %zu is %s, expected int8 or uint8", input,
+                    evl_type_name(t->type));
+}
