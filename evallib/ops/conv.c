@@ -52,8 +52,6 @@ static EvalStatus check_operands(evl_infer *infer, int32_t across, int64_t *out)
     EvalStatus st = groups_of(infer->ctx, &infer->use, &groups);
     const evl_shape *x = &infer->use.in[0]->shape;
     if (st == EVAL_OK)
-        st = evl_infer_one_type(infer, 3);
-    if (st == EVAL_OK)
         st = evl_infer_rank(infer, 0, 3, EVAL_MAX_RANK);
     if (st == EVAL_OK)
         st = x->rank == EVL_UNKNOWN_RANK ? evl_infer_rank(infer, 1, 3, EVAL_MAX_RANK)
@@ -63,22 +61,26 @@ static EvalStatus check_operands(evl_infer *infer, int32_t across, int64_t *out)
     return st == EVAL_OK ? check_channels(infer, across, groups, out) : st;
 }
 
-static EvalStatus infer_conv(evl_infer *infer)
+EvalStatus evl_infer_conv(evl_infer *infer)
 {
     int64_t channels, kernel[DIMS];
     const evl_shape *x = &infer->use.in[0]->shape;
     evl_stencil stencil;
     EvalStatus st = check_operands(infer, 1, &channels);
-    if (st != EVAL_OK)
+    if (st != EVAL_OK || x->rank == EVL_UNKNOWN_RANK)
         return st;
-    infer->out[0].type = infer->use.in[0]->type;
-    if (x->rank == EVL_UNKNOWN_RANK)
-        return EVAL_OK;
     kernel_of(&infer->use, kernel);
     st = evl_stencil_of(infer->ctx, &infer->use, x, kernel, EVL_STENCIL_FLOOR, &stencil);
     if (st == EVAL_OK)
         infer->out[0].shape = evl_stencil_shape(&stencil, x->dim[0], channels);
     return st;
+}
+
+static EvalStatus infer_conv(evl_infer *infer)
+{
+    EvalStatus st = evl_infer_one_type(infer, 3);
+    infer->out[0].type = infer->use.in[0]->type;
+    return st == EVAL_OK ? evl_infer_conv(infer) : st;
 }
 
 static void take_sizes(const evl_use *use, evl_conv *c, bool is_transposed)
@@ -184,7 +186,9 @@ static EvalStatus infer_conv_transpose(evl_infer *infer)
     int64_t channels, kernel[DIMS];
     const evl_shape *x = &infer->use.in[0]->shape;
     evl_stencil stencil;
-    EvalStatus st = check_operands(infer, 0, &channels);
+    EvalStatus st = evl_infer_one_type(infer, 3);
+    if (st == EVAL_OK)
+        st = check_operands(infer, 0, &channels);
     if (st != EVAL_OK)
         return st;
     infer->out[0].type = infer->use.in[0]->type;

@@ -12,6 +12,9 @@ typedef struct evl_conv {
     size_t in_plane, out_plane, kernel; /* elements; planes of the node's input and output */
 } evl_conv;
 
+/* The shape of output 0 of a convolution, from inputs 0, 1 and, for the bias, 2. */
+EVL_MUST_USE EvalStatus evl_infer_conv(evl_infer *);
+
 /* Of known shapes that infer let pass. */
 EVL_MUST_USE EvalStatus evl_conv_of(evl_context *, const evl_use *, evl_conv *);
 EVL_MUST_USE EvalStatus evl_conv_transpose_of(evl_context *, const evl_use *, evl_conv *);

@@ -13,6 +13,7 @@ static const evl_op *const *const families[] = {
     evl_ops_compare,
     evl_ops_control,
     evl_ops_conv,
+    evl_ops_conv_integer,
     evl_ops_crop,
     evl_ops_deform,
     evl_ops_draw,

@@ -19,6 +19,7 @@ extern const evl_op *const evl_ops_causal_conv[];
 extern const evl_op *const evl_ops_compare[];
 extern const evl_op *const evl_ops_control[];
 extern const evl_op *const evl_ops_conv[];
+extern const evl_op *const evl_ops_conv_integer[];
 extern const evl_op *const evl_ops_crop[];
 extern const evl_op *const evl_ops_deform[];
 extern const evl_op *const evl_ops_draw[];

@@ -13,7 +13,7 @@ typedef struct op_case {
     const char *op; /* "com.microsoft.Name" outside ai.onnx */
     int version; /* 0: the newest */
     evl_attribute attributes[8];
-    evl_tensor in[8]; /* up to the first without a type */
+    evl_tensor in[9]; /* up to the first without a type */
     evl_tensor out[4];
     bool in_place;     /* also with output 0 over input 0 */
     EvalStatus status; /* what the run must end with */
@@ -81,7 +81,7 @@ static inline void run_case(const op_case *c, evl_precision precision, bool hide
     assert_non_null(r.op);
     r.attributes = c->attributes;
     r.n_attributes = case_attributes(c);
-    r.n_in = case_count(c->in, 8);
+    r.n_in = case_count(c->in, 9);
     memcpy(r.in, c->in, sizeof c->in);
     r.n_out = case_count(c->out, 4);
     r.hide_data = hide;
