@@ -423,9 +423,9 @@ static const evl_impl impl = { prepare, run };
 static const evl_op op_integer = {
     "ConvInteger", NULL, 2, 4, 1, 1, 0, 0, infer, { NULL, NULL }, &impl, NULL, CONV_INTEGER
 };
-static const evl_op op_qlinear = {
+const evl_op evl_op_qlinear_conv = {
     "QLinearConv", NULL, 8, 9, 1, 1, 0, 0, infer, { NULL, NULL }, &impl, NULL, QLINEAR_CONV
 };
 /* clang-format on */
 
-const evl_op *const evl_ops_conv_integer[] = { &op_integer, &op_qlinear, NULL };
+const evl_op *const evl_ops_conv_integer[] = { &op_integer, &evl_op_qlinear_conv, NULL };

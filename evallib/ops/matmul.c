@@ -21,7 +21,8 @@ static order order_of(const evl_node *node, const char *name, const char *trans)
 {
     static const int64_t swapped[] = { 1, 0 };
     order o = { NULL, 0 };
-    if (node->op == &evl_op_gemm && trans && evl_node_int(node, trans, 0) != 0)
+    bool may_swap = node->op == &evl_op_gemm || node->op == &evl_op_qgemm;
+    if (may_swap && trans && evl_node_int(node, trans, 0) != 0)
         return (order){ swapped, 2 };
     if (node->op == &evl_op_product)
         o.perm = evl_node_ints(node, name, &o.n);
@@ -265,15 +266,13 @@ static EvalStatus check_addend(evl_infer *infer, const evl_shape *product)
                     evl_shape_text(&c->shape, text), evl_shape_text(product, wanted));
 }
 
-static EvalStatus infer_gemm(evl_infer *infer)
+EvalStatus evl_infer_gemm(evl_infer *infer)
 {
     int32_t trans_a = evl_node_int(infer->use.node, "transA", 0) != 0;
     int32_t trans_b = evl_node_int(infer->use.node, "transB", 0) != 0;
-    EvalStatus st = evl_infer_one_type(infer, 3);
+    EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < 2 && st == EVAL_OK; i++)
         st = evl_infer_rank(infer, i, 2, 2);
-    if (st == EVAL_OK)
-        st = refuse_bool(infer);
     int64_t k = evl_infer_dim_of(infer, 1, trans_b);
     if (st == EVAL_OK)
         st = evl_infer_dim(infer, "the common dimension in B", evl_infer_dim_of(infer, 0, !trans_a),
@@ -282,9 +281,17 @@ static EvalStatus infer_gemm(evl_infer *infer)
         return st;
     const int64_t dims[2] = { evl_infer_dim_of(infer, 0, trans_a),
                               evl_infer_dim_of(infer, 1, !trans_b) };
-    infer->out[0].type = infer->use.in[0]->type;
     infer->out[0].shape = evl_shape_of(2, dims);
     return check_addend(infer, &infer->out[0].shape);
+}
+
+static EvalStatus infer_gemm(evl_infer *infer)
+{
+    EvalStatus st = evl_infer_one_type(infer, 3);
+    if (st == EVAL_OK)
+        st = refuse_bool(infer);
+    infer->out[0].type = infer->use.in[0]->type;
+    return st == EVAL_OK ? evl_infer_gemm(infer) : st;
 }
 
 extern evl_integer_gemm_loop *const evl_integer_gemm_u8,

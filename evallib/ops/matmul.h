@@ -24,8 +24,10 @@ typedef struct evl_matmul {
     evl_matrices of[EVL_MATMUL_OPERANDS];
 } evl_matmul;
 
-/* The shape of output 0, from inputs 0 and 1: ranks and the common dimension are checked. */
+/* The shape of output 0, from inputs 0 and 1, as MatMul has it; as Gemm has it, whose input 2
+** is C. Ranks and sizes are checked, types are not. */
 EVL_MUST_USE EvalStatus evl_infer_product(evl_infer *);
+EVL_MUST_USE EvalStatus evl_infer_gemm(evl_infer *);
 
 /* Of known shapes that infer let pass. */
 evl_matmul evl_matmul_of(const evl_use *);

@@ -1,5 +1,5 @@
-/* MatMulInteger, QLinearMatMul and com.microsoft's MatMulIntegerToFloat: matrices of bytes
-** multiplied into 32-bit sums.
+/* MatMulInteger, QLinearMatMul and com.microsoft's MatMulIntegerToFloat and QGemm: matrices of
+** bytes multiplied into 32-bit sums.
 **
 ** Rows of A are widened first, all of them, then tiles of the product go to the threads. B is
 ** packed once when it is constant. The kernels leave B's zero point out, which a tile then
@@ -12,17 +12,19 @@
 #include "ops/sums.h"
 #include <string.h>
 
-enum { MATMUL_INTEGER, QLINEAR_MATMUL, TO_FLOAT, NONE = 255 };
+enum { MATMUL_INTEGER, QLINEAR_MATMUL, TO_FLOAT, QGEMM, NONE = 255 };
 
 /* Which input is what. */
 typedef struct roles {
-    uint8_t a, b, a_zero, b_zero, a_scale, b_scale, y_scale, y_zero, bias;
+    uint8_t a, b, a_zero, b_zero, a_scale, b_scale, y_scale, y_zero;
+    uint8_t bias, addend; /* real numbers, to a product of that kind; sums */
 } roles;
 
 static const roles roles_of[] = {
-    [MATMUL_INTEGER] = { 0, 1, 2, 3, NONE, NONE, NONE, NONE, NONE },
-    [QLINEAR_MATMUL] = { 0, 3, 2, 5, 1, 4, 6, 7, NONE },
-    [TO_FLOAT] = { 0, 1, 4, 5, 2, 3, NONE, NONE, 6 },
+    [MATMUL_INTEGER] = { 0, 1, 2, 3, NONE, NONE, NONE, NONE, NONE, NONE },
+    [QLINEAR_MATMUL] = { 0, 3, 2, 5, 1, 4, 6, 7, NONE, NONE },
+    [TO_FLOAT] = { 0, 1, 4, 5, 2, 3, NONE, NONE, 6, NONE },
+    [QGEMM] = { 0, 3, 2, 5, 1, 4, 7, 8, NONE, 6 },
 };
 
 enum {
@@ -34,9 +36,9 @@ enum {
 
 static evl_matmul product_of(const evl_use *use, const roles *of)
 {
-    const evl_tensor *pair[] = { use->in[of->a], use->in[of->b] };
-    evl_use two = { use->node, pair, 2 };
-    return evl_matmul_of(&two);
+    const evl_tensor *in[] = { use->in[of->a], use->in[of->b], evl_use_in(use, of->addend) };
+    evl_use three = { use->node, in, 3 };
+    return evl_matmul_of(&three);
 }
 
 /* --- shapes --- */
@@ -69,11 +71,21 @@ static EvalStatus check_parameter(const evl_infer *infer, size_t input, int64_t 
                     evl_shape_text(&t->shape, text), (long long)lines, are_rows ? "rows" : "columns");
 }
 
+static int64_t lines_of(const evl_shape *s, int32_t behind, bool is_transposed)
+{
+    if (s->rank < 2)
+        return s->rank == 1 ? 1 : EVL_UNKNOWN_DIM;
+    return s->dim[s->rank - (is_transposed ? 3 - behind : behind)];
+}
+
 static EvalStatus check_parameters(const evl_infer *infer, const roles *of)
 {
-    const evl_shape *a = &infer->use.in[of->a]->shape, *b = &infer->use.in[of->b]->shape;
-    int64_t rows = a->rank > 1 ? a->dim[a->rank - 2] : a->rank == 1 ? 1 : EVL_UNKNOWN_DIM;
-    int64_t columns = b->rank > 1 ? b->dim[b->rank - 1] : b->rank == 1 ? 1 : EVL_UNKNOWN_DIM;
+    const evl_node *node = infer->use.node;
+    bool is_gemm = node->op == &evl_op_qgemm;
+    bool trans_a = is_gemm && evl_node_int(node, "transA", 0) != 0;
+    bool trans_b = is_gemm && evl_node_int(node, "transB", 0) != 0;
+    int64_t rows = lines_of(&infer->use.in[of->a]->shape, 2, trans_a);
+    int64_t columns = lines_of(&infer->use.in[of->b]->shape, 1, trans_b);
     const uint8_t inputs[] = { of->a_zero,  of->a_scale, of->y_scale, of->y_zero,
                                of->b_zero, of->b_scale, of->bias };
     EvalStatus st = EVAL_OK;
@@ -82,23 +94,39 @@ static EvalStatus check_parameters(const evl_infer *infer, const roles *of)
     return st;
 }
 
+static EvalType result_of(const evl_infer *infer, const roles *of)
+{
+    const evl_tensor *zero = evl_use_in(&infer->use, of->y_zero);
+    if (infer->use.node->op->kind == MATMUL_INTEGER)
+        return EVAL_INT32;
+    return zero ? zero->type : EVAL_FLOAT32;
+}
+
+static EvalStatus check_addend(const evl_infer *infer, const evl_tensor *t)
+{
+    if (!t || t->type == EVAL_INT32 || t->type == EVAL_UNDEFINED)
+        return EVAL_OK;
+    return evl_fail(infer->ctx, EVAL_ERR_TYPE, "C is %s, expected int32", evl_type_name(t->type));
+}
+
 static EvalStatus infer(evl_infer *infer)
 {
     const evl_node *node = infer->use.node;
     const roles *of = &roles_of[node->op->kind];
-    const evl_tensor *pair[] = { infer->use.in[of->a], infer->use.in[of->b] };
-    evl_infer two = *infer;
-    two.use = (evl_use){ node, pair, 2 };
+    const evl_tensor *in[] = { infer->use.in[of->a], infer->use.in[of->b],
+                               evl_use_in(&infer->use, of->addend) };
+    evl_infer three = *infer;
+    three.use = (evl_use){ node, in, 3 };
     EvalStatus st = evl_infer_bytes(infer, of->a);
     if (st == EVAL_OK)
         st = evl_infer_bytes(infer, of->b);
     if (st == EVAL_OK)
-        st = evl_infer_product(&two);
-    infer->out[0].type = node->op->kind == MATMUL_INTEGER ? EVAL_INT32 : EVAL_FLOAT32;
-    if (st == EVAL_OK && node->op->kind == QLINEAR_MATMUL) {
-        infer->out[0].type = infer->use.in[of->y_zero]->type;
         st = evl_infer_bytes(infer, of->y_zero);
-    }
+    if (st == EVAL_OK)
+        st = check_addend(infer, in[2]);
+    if (st == EVAL_OK)
+        st = node->op->kind == QGEMM ? evl_infer_gemm(&three) : evl_infer_product(&three);
+    infer->out[0].type = result_of(infer, of);
     return st == EVAL_OK ? check_parameters(infer, of) : st;
 }
 
@@ -259,16 +287,21 @@ static void adjust(const running *r, const tile *t)
 {
     const plan *s = r->s;
     const int32_t base = operand(r, s->of->b)->type == EVAL_UINT8 ? 128 : 0;
+    const evl_tensor *addend = operand(r, s->of->addend);
+    const int32_t *add = addend ? addend->data : NULL;
     for (size_t j = 0; j < t->g.n; j++) {
         size_t column = t->product * s->shape.n + t->column + j;
         t->adjust[j] = base - (int32_t)evl_parameter(operand(r, s->of->b_zero), column, 0);
     }
     for (size_t i = 0; i < t->g.m; i++) {
+        const evl_matrices *of = &s->shape.of[EVL_MATMUL_C];
         uint32_t sum = (uint32_t)r->row_sums[t->product * s->shape.m + t->row + i];
         uint32_t *c = (uint32_t *)(t->g.c + i * t->g.c_row);
 #pragma omp simd
         for (size_t j = 0; j < t->g.n; j++)
             c[j] += sum * (uint32_t)t->adjust[j];
+        for (size_t j = 0; add && j < t->g.n; j++)
+            c[j] += (uint32_t)add[(t->row + i) * of->row + (t->column + j) * of->column];
     }
 }
 
@@ -277,7 +310,8 @@ static void scales(const running *r, const tile *t, size_t row)
 {
     const plan *s = r->s;
     const roles *of = s->of;
-    evl_number a = evl_parameter(operand(r, of->a_scale), row, 1);
+    evl_number a = evl_parameter(operand(r, of->a_scale), row, 1) *
+                   evl_node_number(r->call->node, "alpha", 1);
     evl_number y = evl_parameter(operand(r, of->y_scale), row, 1);
     evl_number zero = evl_parameter(operand(r, of->y_zero), row, 0);
     size_t size = evl_type_size(s->sums.real);
@@ -372,12 +406,16 @@ static const evl_impl impl = { prepare, run };
 static const evl_op op_integer = {
     "MatMulInteger", NULL, 2, 4, 1, 1, 0, 0, infer, { NULL, NULL }, &impl, NULL, MATMUL_INTEGER
 };
-static const evl_op op_qlinear = {
+const evl_op evl_op_qlinear_matmul = {
     "QLinearMatMul", NULL, 8, 8, 1, 1, 0, 0, infer, { NULL, NULL }, &impl, NULL, QLINEAR_MATMUL
 };
-static const evl_op op_to_float = {
+const evl_op evl_op_matmul_integer_to_float = {
     "MatMulIntegerToFloat", "com.microsoft", 4, 7, 1, 1, 0, 0, infer, { NULL, NULL }, &impl, NULL, TO_FLOAT
+};
+const evl_op evl_op_qgemm = {
+    "QGemm", "com.microsoft", 6, 9, 1, 1, 0, 0, infer, { NULL, NULL }, &impl, NULL, QGEMM
 };
 /* clang-format on */
 
-const evl_op *const evl_ops_matmul_integer[] = { &op_integer, &op_qlinear, &op_to_float, NULL };
+const evl_op *const evl_ops_matmul_integer[] = { &op_integer, &evl_op_qlinear_matmul,
+                                                 &evl_op_matmul_integer_to_float, &evl_op_qgemm, NULL };

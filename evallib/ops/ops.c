@@ -41,6 +41,7 @@ static const evl_op *const *const families[] = {
     evl_ops_optional,
     evl_ops_pad,
     evl_ops_pool,
+    evl_ops_qlinear,
     evl_ops_quantize,
     evl_ops_recurrent,
     evl_ops_reduce,

@@ -47,6 +47,7 @@ extern const evl_op *const evl_ops_norm_axes[];
 extern const evl_op *const evl_ops_optional[];
 extern const evl_op *const evl_ops_pad[];
 extern const evl_op *const evl_ops_pool[];
+extern const evl_op *const evl_ops_qlinear[];
 extern const evl_op *const evl_ops_quantize[];
 extern const evl_op *const evl_ops_recurrent[];
 extern const evl_op *const evl_ops_reduce[];
@@ -110,6 +111,8 @@ extern const evl_op evl_op_constant, evl_op_constant_of_shape, evl_op_range;
 extern const evl_op evl_op_shape, evl_op_size;
 extern const evl_op evl_op_if, evl_op_loop, evl_op_scan, evl_op_sequence_map;
 extern const evl_op evl_op_dequantize_linear;
+extern const evl_op evl_op_qlinear_conv, evl_op_qlinear_matmul, evl_op_matmul_integer_to_float,
+    evl_op_qgemm, evl_op_qlinear_add, evl_op_qlinear_mul;
 extern const evl_op evl_op_quantize_linear;
 
 /* Sequences of frames (domain "evl"), what CNTK's delays become:

@@ -1,5 +1,6 @@
 #include "ops/sums.h"
 #include "ops/quantize.h"
+#include <math.h>
 #include <string.h>
 
 evl_sums evl_sums_of(const evl_machine *m, const evl_use *use, size_t scale, EvalType out)
@@ -8,6 +9,8 @@ evl_sums evl_sums_of(const evl_machine *m, const evl_use *use, size_t scale, Eva
     if (out != EVAL_INT32 && !evl_type_is_float(out)) {
         s.real = evl_use_in(use, scale) ? evl_quantize_type(m, use, scale) : m->real;
         s.of = evl_quantized_of(out);
+        s.of.least = fmax(s.of.least, evl_node_number(use->node, EVL_LEAST, s.of.least));
+        s.of.most = fmin(s.of.most, evl_node_number(use->node, EVL_MOST, s.of.most));
     } else {
         s.of.type = EVAL_INT32;
     }

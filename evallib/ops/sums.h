@@ -5,6 +5,9 @@
 #include "ir/op.h"
 #include "kernels/loops.h"
 
+/* Attributes of nodes that passes make: between which quantized results are held. */
+static const char EVL_LEAST[] = "evl_least", EVL_MOST[] = "evl_most";
+
 typedef struct evl_sums {
     EvalType type; /* of the results */
     EvalType real; /* of scales, and of zero points beside them */

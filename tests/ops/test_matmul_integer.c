@@ -127,6 +127,48 @@ static void bytes_of_both_kinds_are_multiplied_exactly(void **state)
         check_product(&products[i]);
 }
 
+/* Both transposed, with addends for each column. */
+static void a_product_of_the_kind_of_gemm_has_addends_and_transpositions(void **state)
+{
+    enum { M = 5, K = 70, N = 37 };
+    static uint8_t a[K * M], b[N * K], codes[M * N];
+    static int32_t c[N];
+    static double scales[N], values[M * N];
+    const double a_scale = 0.5, y_scale = 64;
+    const uint8_t a_zero = 130, y_zero = 90, b_zeros[N] = { 0 };
+    uint64_t seed = 11;
+    for (size_t i = 0; i < K * M; i++)
+        a[i] = any_byte(&seed);
+    for (size_t i = 0; i < N * K; i++)
+        b[i] = any_byte(&seed);
+    for (size_t j = 0; j < N; j++) {
+        c[j] = (int32_t)evl_test_random(&seed, -5000, 5000);
+        scales[j] = rounded(evl_test_random(&seed, 0.1, 0.2));
+    }
+    for (size_t i = 0; i < M * N; i++) {
+        int32_t sum = c[i % N];
+        for (size_t k = 0; k < K; k++)
+            sum += (a[k * M + i / N] - a_zero) * (int8_t)b[i % N * K + k];
+        double code = nearbyint((double)((float)sum * (float)(rounded(a_scale * scales[i % N]) / y_scale)));
+        code += y_zero;
+        codes[i] = (uint8_t)(code < 0 ? 0 : code > 255 ? 255 : code);
+        values[i] = sum * (a_scale * scales[i % N]);
+    }
+    op_case g = { "com.microsoft.QGemm", 0,
+                  { evl_attribute_int("transA", 1), evl_attribute_int("transB", 1) },
+                  { matrix(EVAL_UINT8, a, K, M), scalar(EVAL_FLOAT64, &a_scale), scalar(EVAL_UINT8, &a_zero),
+                    matrix(EVAL_INT8, b, N, K), reals(scales, N), vector(EVAL_INT8, b_zeros, N),
+                    vector(EVAL_INT32, c, N) },
+                  { matrix(EVAL_FLOAT64, values, M, N) }, false, EVAL_OK };
+    (void)state;
+    check_case(&g);
+    g.in[7] = scalar(EVAL_FLOAT64, &y_scale);
+    g.in[8] = scalar(EVAL_UINT8, &y_zero);
+    g.out[0] = matrix(EVAL_UINT8, codes, M, N);
+    run_case(&g, EVL_FLOAT, false, false);
+    run_case(&g, EVL_FLOAT, true, false);
+}
+
 static void zero_points_may_be_left_out(void **state)
 {
     const uint8_t a[] = { 1, 255 }, b[] = { 255, 2, 3, 4 };
@@ -161,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_of_both_kinds_are_multiplied_exactly),
+        cmocka_unit_test(a_product_of_the_kind_of_gemm_has_addends_and_transpositions),
         cmocka_unit_test(zero_points_may_be_left_out),
         cmocka_unit_test(parameters_of_another_length_and_other_types_are_refused),
     };
