@@ -39,21 +39,26 @@ static int64_t arg_row(size_t n, const item *x, bool least, bool last)
     return (int64_t)i;
 }
 
-/* A line's best is beaten by row i of the MARKS at most: then its mark becomes i + 1. */
+/* A line's best is beaten by row i of the MARKS at most: then its mark becomes i + 1. What a row
+** makes of the lines goes to the other half of `best` and back: a compiler makes a branch of
+** what may stay as it is where it lies. */
 static void arg_rows(evl_axis_lines at, const item *x, ptrdiff_t step, item flip,
-                     item best[2][COLUMNS])
+                     item best[2][2][COLUMNS])
 {
-    item *most = best[0], *mark = best[1];
     for (size_t i = 0; i < at.n; i++) {
         const item *row = x + (ptrdiff_t)i * step, number = (item)(i + 1);
+        const item *most = best[i % 2][0], *mark = best[i % 2][1];
+        item *new_most = best[1 - i % 2][0], *new_mark = best[1 - i % 2][1];
 #pragma omp simd
         for (size_t j = 0; j < at.inner; j++) {
             item v = item_flip(row[j], flip);
-            bool is_better = v > most[j] || (item_is_nan(v) && !item_is_nan(most[j]));
-            most[j] = is_better ? v : most[j];
-            mark[j] = is_better ? number : mark[j];
+            bool is_better = !(v <= most[j]) & !item_is_nan(most[j]); /* a NaN is, but once */
+            new_most[j] = is_better ? v : most[j];
+            new_mark[j] = is_better ? number : mark[j];
         }
     }
+    if (at.n % 2)
+        memcpy(best[0], best[1], sizeof best[0]);
 }
 
 /* At most COLUMNS lines side by side. To look for the least is to look for the largest of
@@ -62,20 +67,20 @@ static void arg_columns(evl_axis_lines at, const item *x, bool least, bool last,
 {
     const ptrdiff_t step = last ? -(ptrdiff_t)at.stride : (ptrdiff_t)at.stride;
     const item flip = item_flipping(least);
-    item best[2][COLUMNS];
+    item best[2][2][COLUMNS]; /* the best, and its mark; twice */
     x += last ? (at.n - 1) * at.stride : 0;
     for (size_t j = 0; j < at.inner; j++) {
-        best[0][j] = item_flip(x[j], flip);
+        best[0][0][j] = item_flip(x[j], flip);
         y[j] = 0;
     }
     for (size_t i = 1; i < at.n; i += MARKS) {
         size_t n = at.n - i < MARKS ? at.n - i : MARKS;
-        fill_tile(at.inner, 0, best[1]);
+        fill_tile(at.inner, 0, best[0][1]);
         arg_rows((evl_axis_lines){ n, at.stride, at.inner }, x + (ptrdiff_t)i * step, step, flip,
                  best);
         for (size_t j = 0; j < at.inner; j++)
-            if (best[1][j] != 0)
-                y[j] = (int64_t)i + (int64_t)best[1][j] - 1;
+            if (best[0][1][j] != 0)
+                y[j] = (int64_t)i + (int64_t)best[0][1][j] - 1;
     }
     for (size_t j = 0; last && j < at.inner; j++)
         y[j] = (int64_t)at.n - 1 - y[j];
