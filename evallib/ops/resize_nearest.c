@@ -5,10 +5,13 @@
 #include "ops/resize.h"
 #include <string.h>
 
+enum { ROWS = 8 }; /* made one after another */
+
 typedef struct rows {
     const evl_resize *r;
     int32_t last; /* the axis that rows go along */
     size_t bytes; /* of what lies behind one position of it */
+    size_t n;     /* of rows */
     const char *x;
     char *y;
 } rows;
@@ -46,12 +49,21 @@ static size_t source_row(const rows *s, size_t row)
     return from;
 }
 
-static void do_row(void *arg, size_t row)
+/* A row that comes from where the one before came from is a copy of that. */
+static void do_rows(void *arg, size_t part)
 {
     const rows *s = arg;
     const evl_taps *t = &s->r->axis[s->last];
-    pick_row(s->bytes, t, s->x + source_row(s, row) * t->n_in * s->bytes,
-             s->y + row * t->n_out * s->bytes);
+    size_t row = part * ROWS, end = row + ROWS < s->n ? row + ROWS : s->n;
+    size_t n = t->n_out * s->bytes, before = SIZE_MAX;
+    for (char *y = s->y + row * n; row < end; row++, y += n) {
+        size_t source = source_row(s, row);
+        if (source == before)
+            memcpy(y, y - n, n);
+        else
+            pick_row(s->bytes, t, s->x + source * t->n_in * s->bytes, y);
+        before = source;
+    }
 }
 
 static void extrapolate(const evl_resize *r, const evl_tensor *out)
@@ -83,8 +95,9 @@ EvalStatus evl_resize_nearest(const evl_call *call)
     if (n == 0 || s.last < 0)
         return EVAL_OK;
     s.bytes = evl_resize_count(r, s.last + 1, r->rank, true) * size;
-    evl_each_for(evl_resize_count(r, 0, s.last, true), r->axis[s.last].n_out * s.bytes / size,
-                 call->machine->pool, do_row, &s);
+    s.n = evl_resize_count(r, 0, s.last, true);
+    evl_each_for((s.n - 1) / ROWS + 1, ROWS * r->axis[s.last].n_out * s.bytes / size,
+                 call->machine->pool, do_rows, &s);
     if (r->has_outside)
         extrapolate(r, out);
     return EVAL_OK;
