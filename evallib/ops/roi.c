@@ -1,4 +1,4 @@
-/* RoiAlign and MaxRoiPool: their shapes. */
+/* RoiAlign, MaxRoiPool, and CropAndResize of com.microsoft: their shapes. */
 #include "ops/roi.h"
 #include "ops/axes.h"
 #include "ops/operands.h"
@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const evl_op op_roi_align;
+static const evl_op op_roi_align, op_crop_and_resize;
 
 /* Rows of the regions: four corners; MaxRoiPool has the batch's number before them. */
 static bool is_align(const evl_node *node)
@@ -14,17 +14,31 @@ static bool is_align(const evl_node *node)
     return node->op == &op_roi_align;
 }
 
-static EvalStatus out_sizes(evl_context *ctx, const evl_node *node, int64_t size[2])
+static bool is_crop(const evl_node *node)
 {
-    size_t n = 2;
-    const int64_t *pooled = evl_node_ints(node, "pooled_shape", &n);
+    return node->op == &op_crop_and_resize;
+}
+
+/* CropAndResize has them as an input, perhaps known in the run only. */
+static EvalStatus out_sizes(evl_context *ctx, const evl_use *use, int64_t size[2])
+{
+    const evl_node *node = use->node;
+    bool is_input = is_crop(node);
+    size_t n = 0;
+    evl_known known;
+    EvalStatus st = evl_use_ints(ctx, use, is_input ? "" : "pooled_shape", is_input ? 3 : SIZE_MAX,
+                                 2, size, &n, &known);
+    if (st)
+        return st;
     if (is_align(node)) {
         size[0] = evl_node_int(node, "output_height", 1);
         size[1] = evl_node_int(node, "output_width", 1);
-    } else if (!pooled || n != 2)
-        return evl_fail(ctx, EVAL_ERR_FORMAT, "pooled_shape must have two values");
-    else
-        memcpy(size, pooled, 2 * sizeof *size);
+    } else if (known == EVL_UNKNOWN) {
+        size[0] = size[1] = EVL_UNKNOWN_DIM;
+        return EVAL_OK;
+    } else if (n != 2)
+        return evl_fail(ctx, EVAL_ERR_FORMAT, "%s must have two values",
+                        is_input ? "crop_size" : "pooled_shape");
     if (size[0] > 0 && size[1] > 0 && size[0] <= INT32_MAX && size[1] <= INT32_MAX)
         return EVAL_OK;
     return evl_fail(ctx, EVAL_ERR_SHAPE,
@@ -34,11 +48,11 @@ static EvalStatus out_sizes(evl_context *ctx, const evl_node *node, int64_t size
 static EvalStatus infer(evl_infer *x)
 {
     int64_t size[2], columns = evl_infer_dim_of(x, 1, 1), n = evl_infer_dim_of(x, 1, 0);
-    EvalStatus st = out_sizes(x->ctx, x->use.node, size);
+    EvalStatus st = out_sizes(x->ctx, &x->use, size);
     if (st || (st = evl_infer_one_type(x, 2)) || (st = evl_infer_rank(x, 0, 4, 4)) ||
         (st = evl_infer_rank(x, 1, 2, 2)) || (st = evl_infer_rank(x, 2, 1, 1)) ||
-        (st = evl_infer_dim(x, "the columns of the regions", is_align(x->use.node) ? 4 : 5,
-                            &columns)) ||
+        (st = evl_infer_dim(x, "the columns of the regions",
+                            is_align(x->use.node) || is_crop(x->use.node) ? 4 : 5, &columns)) ||
         (st = evl_infer_dim(x, "the number of regions", evl_infer_dim_of(x, 2, 0), &n)) ||
         (st = evl_index_type_check(x->ctx, &x->use, 2)))
         return st;
@@ -69,6 +83,16 @@ static EvalStatus read_mode(evl_context *ctx, const evl_node *node, evl_roi *r)
     return evl_fail(ctx, EVAL_ERR_SHAPE, "sampling_ratio is %" PRId64, r->samples);
 }
 
+static EvalStatus read_crop(evl_context *ctx, const evl_node *node, evl_roi *r)
+{
+    const char *mode = evl_node_text(node, "mode", "bilinear");
+    r->outside = evl_node_number(node, "extrapolation_value", 0);
+    r->is_nearest = strcmp(mode, "nearest") == 0;
+    if (r->is_nearest || strcmp(mode, "bilinear") == 0)
+        return EVAL_OK;
+    return evl_fail(ctx, EVAL_ERR_FORMAT, "mode is '%s', expected bilinear or nearest", mode);
+}
+
 EvalStatus evl_roi_prepare(evl_prepare *p)
 {
     const evl_shape *in = &p->use.in[0]->shape, *out = &p->out[0]->shape;
@@ -84,10 +108,13 @@ EvalStatus evl_roi_prepare(evl_prepare *p)
                     .out_width = out->dim[3],
                     .scale = evl_node_number(p->use.node, "spatial_scale", 1) };
     p->state = r;
+    if (is_crop(p->use.node))
+        return read_crop(p->ctx, p->use.node, r);
     return is_align(p->use.node) ? read_mode(p->ctx, p->use.node, r) : EVAL_OK;
 }
 
-extern const evl_impl evl_roi_align_f, evl_roi_align_d, evl_max_roi_pool_f, evl_max_roi_pool_d;
+extern const evl_impl evl_roi_align_f, evl_roi_align_d, evl_max_roi_pool_f, evl_max_roi_pool_d,
+    evl_crop_and_resize_f, evl_crop_and_resize_d;
 
 /* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
@@ -99,6 +126,10 @@ static const evl_op op_max_roi_pool = {
     "MaxRoiPool", NULL, 2, 2, 1, 1, 0, 0, infer,
     { &evl_max_roi_pool_f, &evl_max_roi_pool_d }, NULL, NULL, 0
 };
+static const evl_op op_crop_and_resize = {
+    "CropAndResize", "com.microsoft", 4, 4, 1, 1, 0, 0, infer,
+    { &evl_crop_and_resize_f, &evl_crop_and_resize_d }, NULL, NULL, 0
+};
 /* clang-format on */
 
-const evl_op *const evl_ops_roi[] = { &op_max_roi_pool, &op_roi_align, NULL };
+const evl_op *const evl_ops_roi[] = { &op_crop_and_resize, &op_max_roi_pool, &op_roi_align, NULL };

@@ -1,5 +1,5 @@
 /* RoiAlign: a bin is what is interpolated at points spread over it. MaxRoiPool: a bin is the
-** largest of its elements. A bin at a time, in all channels. */
+** largest of its elements. CropAndResize: a point. A bin at a time, in all channels. */
 #include "ops/lines.h"
 #include "ops/roi.h"
 #include "real.h"
@@ -126,6 +126,36 @@ static void align_bin(void *arg, size_t index)
         b.y[c * b.y_step] = align(&b, b.x + c * (size_t)(r->height * r->width), &down, &across);
 }
 
+/* Point i of `n` from corner to corner, which are shares of a plane of `size`. */
+static between crop_point(const evl_roi *r, real from, real to, int64_t size, int64_t n, int64_t i)
+{
+    real last = (real)(size - 1);
+    real at = n > 1 ? from * last + (real)i * ((to - from) * last / (real)(n - 1))
+                    : (from + to) * last / 2;
+    between b = { .is_inside = at >= 0 && at <= last };
+    if (!b.is_inside)
+        return b;
+    b.first = (int64_t)(r->is_nearest ? round(at) : floor(at));
+    b.second = b.first + (b.first < size - 1);
+    b.part = r->is_nearest ? 0 : at - (real)b.first;
+    return b;
+}
+
+static void crop_bin(void *arg, size_t index)
+{
+    const evl_call *call = arg;
+    const evl_roi *r = call->state;
+    size_t region = index / (size_t)(r->out_height * r->out_width);
+    const real *corner = (const real *)call->in[1]->data + region * 4;
+    bin b = bin_at(call, index, (size_t)evl_tensor_i64(call->in[2], region));
+    between row = crop_point(r, corner[0], corner[2], r->height, r->out_height, b.row);
+    between column = crop_point(r, corner[1], corner[3], r->width, r->out_width, b.column);
+    for (size_t c = 0; c < r->channels; c++)
+        b.y[c * b.y_step] = row.is_inside && column.is_inside
+                                ? point(&b, b.x + c * (size_t)(r->height * r->width), &row, &column)
+                                : (real)r->outside;
+}
+
 static EvalStatus check_sample(const evl_call *call, size_t region, bool is_there)
 {
     const evl_roi *r = call->state;
@@ -144,7 +174,7 @@ static void all_bins(const evl_call *call, evl_each_work *work)
                  call->machine->pool, work, &own);
 }
 
-static EvalStatus run_align(const evl_call *call)
+static EvalStatus run_samples(const evl_call *call, evl_each_work *work)
 {
     const evl_roi *r = call->state;
     EvalStatus st = EVAL_OK;
@@ -153,8 +183,18 @@ static EvalStatus run_align(const evl_call *call)
         st = check_sample(call, i, sample >= 0 && sample < (int64_t)r->batch);
     }
     if (!st)
-        all_bins(call, align_bin);
+        all_bins(call, work);
     return st;
+}
+
+static EvalStatus run_align(const evl_call *call)
+{
+    return run_samples(call, align_bin);
+}
+
+static EvalStatus run_crop(const evl_call *call)
+{
+    return run_samples(call, crop_bin);
 }
 
 /* Elements of a bin: whole ones, from the rounded corners on, as far as they are there. */
@@ -207,6 +247,7 @@ static EvalStatus run_pool(const evl_call *call)
     return st;
 }
 
-extern const evl_impl TWIN(evl_roi_align), TWIN(evl_max_roi_pool);
+extern const evl_impl TWIN(evl_crop_and_resize), TWIN(evl_roi_align), TWIN(evl_max_roi_pool);
+const evl_impl TWIN(evl_crop_and_resize) = { evl_roi_prepare, run_crop };
 const evl_impl TWIN(evl_roi_align) = { evl_roi_prepare, run_align };
 const evl_impl TWIN(evl_max_roi_pool) = { evl_roi_prepare, run_pool };

@@ -1,4 +1,4 @@
-/* RoiAlign and MaxRoiPool against loops over one bin. */
+/* RoiAlign, MaxRoiPool and CropAndResize against loops over one bin. */
 #include "ops/op_case.h"
 
 enum { BATCH = 2, CHANNELS = 2, H = 6, W = 7, REGIONS = 4, OUT_H = 2, OUT_W = 3 };
@@ -133,11 +133,57 @@ static void the_largest_of_a_bin(void **state)
     check_case(&c);
 }
 
+/* A point of a crop, as TensorFlow defines it; 7.5 where the plane ends. */
+static double cropped(const double *plane, const double *corner, int i, int j, bool is_nearest)
+{
+    double row = (corner[0] + i * (corner[2] - corner[0]) / (OUT_H - 1)) * (H - 1);
+    double column = (corner[1] + j * (corner[3] - corner[1]) / (OUT_W - 1)) * (W - 1), four[4];
+    if (row < 0 || row > H - 1 || column < 0 || column > W - 1)
+        return 7.5;
+    if (is_nearest)
+        return plane[(int)round(row) * W + (int)round(column)];
+    neighbours(plane, row, column, four);
+    return four[0] + four[1] + four[2] + four[3];
+}
+
+static void crops_go_from_corner_to_corner(void **state)
+{
+    static const double shares[REGIONS * 4] = { 0,   0,   1,    1,   0.25, 0.5, 0.75, 0.875,
+                                                0.5, 0.9, -0.5, 0.1, 0.5,  0.5, 1.5,  1 };
+    const int64_t size[] = { OUT_H, OUT_W };
+    (void)state;
+    fill();
+    for (int is_nearest = 0; is_nearest < 2; is_nearest++) {
+        double right[REGIONS * CHANNELS * OUT_H * OUT_W], *to = right;
+        for (int r = 0; r < REGIONS; r++)
+            for (int c = 0; c < CHANNELS; c++)
+                for (int j = 0; j < OUT_H * OUT_W; j++)
+                    *to++ = cropped(x + (samples[r] * CHANNELS + c) * H * W, shares + 4 * r,
+                                    j / OUT_W, j % OUT_W, is_nearest);
+        op_case c = {
+            .op = "com.microsoft.CropAndResize",
+            .attributes = { evl_attribute_number("extrapolation_value", 7.5),
+                            evl_attribute_text("mode", is_nearest ? "nearest" : "bilinear") },
+            .in = { evl_test_reals(x, 4, x_dims), matrix(EVAL_FLOAT64, shares, REGIONS, 4),
+                    vector(EVAL_INT64, samples, REGIONS), vector(EVAL_INT64, size, 2) },
+            .out = { evl_test_reals(right, 4, y_dims) }
+        };
+        check_case(&c);
+        c.attributes[1] = evl_attribute_text("mode", "cubic");
+        c.status = EVAL_ERR_FORMAT;
+        check_case(&c);
+        c.attributes[1].name = NULL;
+        c.in[3] = vector(EVAL_INT64, size, 1);
+        check_case(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_are_sampled_bin_by_bin),
         cmocka_unit_test(the_largest_of_a_bin),
+        cmocka_unit_test(crops_go_from_corner_to_corner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
