@@ -139,6 +139,9 @@ EVL_MUST_USE EvalStatus evl_onnx_einsum(evl_onnx *, const evl_onnx_scope *, evl_
 /* retired.c: what is no operator any more, or another's, becomes nodes of ai.onnx. */
 EVL_MUST_USE EvalStatus evl_onnx_retired(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
 
+/* compose.c: operators that are others in a row. */
+EVL_MUST_USE EvalStatus evl_onnx_compose(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
+
 /* node.c, old.c, function.c, constant.c */
 EVL_MUST_USE EvalStatus evl_onnx_nodes(evl_onnx *, const evl_onnx_scope *, evl_pb_many nodes);
 EVL_MUST_USE EvalStatus evl_onnx_modernise(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
