@@ -17,5 +17,8 @@ typedef struct evl_attention_kernels {
        a row that has no other. */
     real (*weigh)(size_t n, real *x, evl_softmax_row *);
     void (*scale)(size_t n, real *x, real by);
+    /* Of a whole row; y may be x. */
+    void (*softmax)(size_t n, const real *x, real *y);
+    void (*log_softmax)(size_t n, const real *x, real *y);
 } evl_attention_kernels;
 #endif

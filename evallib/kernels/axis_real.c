@@ -53,19 +53,11 @@ static void spread(evl_axis_lines at, const real *x, const real *value, real *y,
 /* What is done with at most COLUMNS lines. */
 typedef void columns(evl_axis_lines at, const real *x, real *y);
 
-static void softmax_row(size_t n, const real *x, real *y)
-{
-    const evl_number most = (evl_number)fold_row(n, x, 0, &max_rule);
-    SET(evl_exp_from)(n, x, y, &most);
-    const evl_number scale[] = { 0, (evl_number)(1 / fold_row(n, y, 0, &sum_rule)), 0 };
-    SET(evl_unary_loops)[EVL_AFFINE](n, y, y, scale);
-}
-
 static void softmax_columns(evl_axis_lines at, const real *x, real *y)
 {
     real most[COLUMNS], sum[COLUMNS];
     if (is_row(at)) {
-        softmax_row(at.n, x, y);
+        SET(evl_attention_kernels).softmax(at.n, x, y);
         return;
     }
     gather(at, x, NULL, most, &max_rule);
@@ -76,19 +68,11 @@ static void softmax_columns(evl_axis_lines at, const real *x, real *y)
     spread(at, y, sum, y, item_loops[EVL_MUL]);
 }
 
-static void log_softmax_row(size_t n, const real *x, real *y)
-{
-    real most = fold_row(n, x, 0, &max_rule), sum = fold_row(n, x, most, &exp_rule);
-    SET(evl_unary_loops)[EVL_LOG](1, &sum, &sum, NULL);
-    const evl_number shifts[] = { (evl_number)most, 1, (evl_number)-sum };
-    SET(evl_unary_loops)[EVL_AFFINE](n, x, y, shifts);
-}
-
 static void log_softmax_columns(evl_axis_lines at, const real *x, real *y)
 {
     real most[COLUMNS], sum[COLUMNS];
     if (is_row(at)) {
-        log_softmax_row(at.n, x, y);
+        SET(evl_attention_kernels).log_softmax(at.n, x, y);
         return;
     }
     gather(at, x, NULL, most, &max_rule);

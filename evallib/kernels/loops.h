@@ -1,7 +1,7 @@
 /* loops.h - loops over arrays, the same table for every element type.
 **
 ** For floating point there is one table per instruction set (loops_real.c), with the
-** same bits from each; for every integer type there is one (loops_elem.c). What an
+** same bits from each, but for softmax of rows (kernels/attention_real.c); for every integer type there is one (loops_elem.c). What an
 ** element type has no arithmetic for is NULL. Operators pick a loop by number when
 ** they are prepared and never look again. */
 #ifndef EVL_KERNELS_LOOPS_H

@@ -6,34 +6,43 @@ static evl_binary_loop *const *const item_loops = SET(evl_binary_loops);
 
 #include "kernels/folds.h"
 
-static inline real square_of_distance(real x, real from, real unused)
+/* The sum of (x - from)^2 over at most BLOCK elements, in the order of fold_block. */
+static real distance_block(size_t n, const real *x, real from)
 {
-    (void)unused;
-    return (x - from) * (x - from);
+    real sums[SUMS] = { 0 };
+    size_t i = 0;
+    for (; i + SUMS <= n; i += SUMS)
+#pragma omp simd
+        for (size_t j = 0; j < SUMS; j++)
+            sums[j] += (x[i + j] - from) * (x[i + j] - from);
+    for (size_t j = 0; i < n; i++, j++)
+        sums[j] += (x[i] - from) * (x[i] - from);
+    return sum_block(SUMS, sums);
 }
 
-static void enter_distance_row(size_t n, const void *x, void *y, const evl_number *p)
+static real distance(size_t n, const real *x, real from)
 {
-    map_with(n, x, y, enter_distance_row, (map_parameters){ p, (real)p[0], 0 }, square_of_distance);
+    real sum = 0;
+    for (size_t i = 0; i < n; i += BLOCK)
+        sum += distance_block(n - i < BLOCK ? n - i : BLOCK, x + i, from);
+    return sum;
 }
 
-/* of rows alone */
-static const fold_rule distance_rule = { 0, EVL_ADD, sum_block, NULL, enter_distance_row };
-
-/* A scale and a bias for each element; NULL: 1, 0. */
+/* A scale for each element, and a bias or none. */
 static void affine_each(size_t n, const real *x, const real *moments, const evl_normalize *how,
                         real *y)
 {
     const real mean = moments[0], inverse = moments[1];
     const real *scale = how->scale, *bias = how->bias;
-    if (scale && bias) {
+    if (bias) {
 #pragma omp simd
         for (size_t i = 0; i < n; i++)
             y[i] = (x[i] - mean) * inverse * scale[i] + bias[i];
         return;
     }
+#pragma omp simd
     for (size_t i = 0; i < n; i++)
-        y[i] = (x[i] - mean) * inverse * (scale ? scale[i] : 1) + (bias ? bias[i] : 0);
+        y[i] = (x[i] - mean) * inverse * scale[i];
 }
 
 static void affine_one(size_t n, const real *x, real mean, real factor, real bias, real *y)
@@ -49,9 +58,9 @@ void SET(evl_normalize_row)(const evl_normalize *how, const void *from, void *to
     real *y = to;
     size_t part = how->groups ? how->n / how->groups : 0;
     real mean = how->centred ? fold_row(how->n, x, 0, &sum_rule) / (real)how->n : 0;
-    real square = fold_row(how->n, x, mean, &distance_rule) / (real)how->n;
+    real square = distance(how->n, x, mean) / (real)how->n;
     real inverse = 1 / sqrt(square + (real)how->epsilon);
-    if (part == 1 && how->n > 1)
+    if (part == 1 && how->n > 1 && scale)
         affine_each(how->n, x, (const real[]){ mean, inverse }, how, y);
     else
         for (size_t g = 0; g < how->groups; g++)
