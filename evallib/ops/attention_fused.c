@@ -21,7 +21,7 @@ static const int64_t *perm_of(const evl_node *node, int operand, size_t rank)
 static view view_of(const evl_node *node, int operand, const evl_shape *s)
 {
     view v = { { 1, 1, 1, 1 }, { 0 } };
-    size_t rank = (size_t)s->rank, steps[4], step = 1;
+    size_t rank = (size_t)s->rank, steps[4] = { 0 }, step = 1;
     const int64_t *perm = perm_of(node, operand, rank);
     for (size_t i = rank; i-- > 0;) {
         steps[i] = step;
