@@ -1,5 +1,6 @@
 #include "api/model.h"
 #include "kernels/loops.h"
+#include "readers/ndl/ndl.h"
 #include <string.h>
 
 static void start_machine(evl_model *m, evl_precision precision)
@@ -45,15 +46,20 @@ static EvalStatus choose_outputs(evl_context *ctx, evl_model *m)
     return EVAL_OK;
 }
 
-static EvalStatus read_graph(evl_context *ctx, evl_model *m, evl_source *source)
+static EvalStatus read_source(evl_context *ctx, evl_model *m, evl_source *source)
 {
     EvalStatus st = evl_source_open(ctx, source, &m->file);
-    if (st != EVAL_OK)
-        return st;
+    return st == EVAL_OK ? evl_read_model(ctx, source, m->graph, &m->external) : st;
+}
+
+static EvalStatus read_graph(evl_context *ctx, evl_model *m, evl_source *source)
+{
     m->graph = evl_graph_new(m->arena, NULL);
     if (!m->graph)
         return evl_no_memory(ctx);
-    st = evl_read_model(ctx, source, m->graph, &m->external);
+    bool is_described = m->settings.description && !source->data && !source->files;
+    EvalStatus st = is_described ? evl_ndl_read(ctx, m->settings.description, m->graph)
+                                 : read_source(ctx, m, source);
     if (st == EVAL_OK)
         st = evl_infer_graph(ctx, m->graph);
     if (st == EVAL_OK)
@@ -100,6 +106,7 @@ EvalStatus evl_model_load(evl_context *ctx, evl_precision precision, const evl_s
     m->settings = *settings;
     EvalStatus st = start(ctx, m, precision, *source);
     m->settings.model_path = m->settings.blas = NULL; /* they belong to the configuration */
+    m->settings.description = NULL;
     m->settings.output_names = NULL;
     if (st == EVAL_OK)
         *model = m;

@@ -3,7 +3,8 @@
 #include "base/text.h"
 #include <string.h>
 
-typedef enum key_kind { KEY_INT, KEY_SIZE, KEY_BOOL, KEY_TEXT, KEY_LIST, KEY_ACCURACY, KEY_DEVICE, KEY_IGNORED, KEY_REFUSED } key_kind;
+typedef enum key_kind { KEY_INT, KEY_SIZE, KEY_BOOL, KEY_TEXT, KEY_LIST, KEY_ACCURACY, KEY_DEVICE, KEY_NDL,
+                        KEY_IGNORED, KEY_REFUSED } key_kind;
 
 typedef struct key {
     const char *name;
@@ -37,9 +38,13 @@ static const key keys[] = {
     { "rightSplice", KEY_IGNORED, 0, 0, 0 },
     { "evaluator", KEY_IGNORED, 0, 0, 0 },
     { "precision", KEY_IGNORED, 0, 0, 0 },
+    /* which section of a description is meant, and its macros */
+    { "run", KEY_IGNORED, 0, 0, 0 },
+    { "load", KEY_IGNORED, 0, 0, 0 },
+    { "ndlMacros", KEY_IGNORED, 0, 0, 0 },
     { "createNetwork", KEY_REFUSED, 0, 0, 0 },
     { "SimpleNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
-    { "NDLNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
+    { "NDLNetworkBuilder", KEY_NDL, 0, 0, 0 },
     { "BrainScriptNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
     { "ExperimentalNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
 };
@@ -103,11 +108,15 @@ static EvalStatus read_key(evl_context *ctx, const evl_config *config, const key
         return evl_config_list(ctx, config, k->name, &s->output_names, &s->n_output_names);
     case KEY_ACCURACY: return read_accuracy(ctx, config, to);
     case KEY_DEVICE: return read_device(ctx, config);
+    case KEY_NDL:
+        s->description = evl_config_has(config, k->name) ? config : NULL;
+        return EVAL_OK;
     case KEY_REFUSED:
         if (evl_config_has(config, k->name))
             return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
-                            "%s: networks described in text are not offered; save the trained "
-                            "network to a file and give its modelPath",
+                            "%s makes a network that training is still to fill; save the trained "
+                            "one to a file and give its modelPath (of descriptions, "
+                            "NDLNetworkBuilder is offered)",
                             k->name);
         return EVAL_OK;
     default: return EVAL_OK;

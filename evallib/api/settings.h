@@ -5,6 +5,7 @@
 
 typedef struct evl_settings {
     const char *model_path;        /* NULL: none */
+    const evl_config *description; /* NULL: none; else it holds NDLNetworkBuilder */
     const char **output_names;
     size_t n_output_names;
     int64_t threads;               /* numCPUThreads: 0 and negative count from all processors */

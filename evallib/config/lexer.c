@@ -283,6 +283,11 @@ evl_span evl_span_inside(evl_span span, char *separator)
     return evl_span_after(inside, 1);
 }
 
+size_t evl_span_nested(const evl_span *span)
+{
+    return (size_t)(skip(span->text, span->text, span->text + span->n) - span->text);
+}
+
 size_t evl_span_key(const evl_span *record)
 {
     const char *p = record->text, *end = p + record->n;

@@ -33,6 +33,8 @@ evl_span evl_span_unquoted(evl_span);
 evl_span evl_span_trimmed(evl_span);
 evl_span evl_span_after(evl_span, size_t n); /* n bytes further on */
 
+size_t evl_span_nested(const evl_span *); /* bytes of the quote or bracket that it begins with */
+
 /* What is in the brackets; a punctuation character right behind the opening one becomes the
 ** separator there. */
 evl_span evl_span_inside(evl_span, char *separator);

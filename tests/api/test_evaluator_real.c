@@ -95,7 +95,7 @@ static void bad_settings_are_refused(void **state)
         m->vtbl->CreateNetwork(m, description("digits/digits.dnn", "outputNodeNames=ol.x")),
         EVAL_ERR_NOT_FOUND);
     assert_non_null(strstr(m->vtbl->LastError(m), "ol.z")); /* a near name */
-    assert_int_equal(m->vtbl->CreateNetwork(m, "NDLNetworkBuilder=[x=Input(1)]"),
+    assert_int_equal(m->vtbl->CreateNetwork(m, "SimpleNetworkBuilder=[layerSizes=1:2]"),
                      EVAL_ERR_UNSUPPORTED);
     m->vtbl->Destroy(m);
 }

@@ -102,7 +102,7 @@ static void what_a_key_cannot_be_is_refused_by_name(void **state)
         { "strict=true\nfoo=1", "line 2: no setting is called 'foo'", EVAL_ERR_ARGUMENT },
         { "createNetwork=[a=1]", "createNetwork", EVAL_ERR_UNSUPPORTED },
         { "SimpleNetworkBuilder=[a=1]", "SimpleNetworkBuilder", EVAL_ERR_UNSUPPORTED },
-        { "NDLNetworkBuilder=[a=1]", "NDLNetworkBuilder", EVAL_ERR_UNSUPPORTED },
+        { "SimpleNetworkBuilder=[a=1]", "SimpleNetworkBuilder", EVAL_ERR_UNSUPPORTED },
         { "BrainScriptNetworkBuilder=[a=1]", "give its modelPath", EVAL_ERR_UNSUPPORTED },
         { "ExperimentalNetworkBuilder=[a=1]", "Experimental", EVAL_ERR_UNSUPPORTED },
     };

@@ -91,7 +91,7 @@ static void read_node(parser *p, evl_cntk_node *node)
     node->name = evl_cntk1_text(&p->c);
     if (p->c.status != EVAL_OK)
         return;
-    node->op = evl_cntk1_op_find(op);
+    node->op = evl_cntk_op_find(op);
     if (!node->op) {
         p->c.status = evl_fail(p->c.ctx, EVAL_ERR_UNSUPPORTED,
                                "node '%s' at byte %zu: the operator '%s' is not known; a CNTK v1 "

@@ -2,7 +2,7 @@
 #ifndef EVL_READERS_CNTK1_PAYLOAD_H
 #define EVL_READERS_CNTK1_PAYLOAD_H
 #include "readers/cntk1/cursor.h"
-#include "readers/cntk1/ops.h"
+#include "readers/cntk/ops.h"
 
 enum { EVL_CNTK1_NEWEST = 31 };
 

@@ -1,5 +1,5 @@
-/* ops.c - CNTK's operators: a line each. */
-#include "readers/cntk1/ops.h"
+/* ops.c - CNTK's operators by name: a line each. */
+#include "readers/cntk/ops.h"
 #include <string.h>
 
 static const evl_cntk_op ops[] = {
@@ -138,7 +138,7 @@ static const evl_cntk_op ops[] = {
     { "LatticeSequenceWithSoftmax", EVL_CNTK1_LATTICE, NULL, 4, EVL_CNTK_CRITERION, NULL },
 };
 
-const evl_cntk_op *evl_cntk1_op_find(const char *name)
+const evl_cntk_op *evl_cntk_op_find(const char *name)
 {
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         if (strcmp(ops[i].name, name) == 0)

@@ -1,6 +1,6 @@
-/* ops.h - what the reader knows of the operators in files: one table, a line each. */
-#ifndef EVL_READERS_CNTK1_OPS_H
-#define EVL_READERS_CNTK1_OPS_H
+/* ops.h - the operators of networks of v1, in files and descriptions: one table, a line each. */
+#ifndef EVL_READERS_CNTK_OPS_H
+#define EVL_READERS_CNTK_OPS_H
 #include "readers/cntk/maker.h"
 
 /* How the bytes after a node's name are laid out. */
@@ -39,5 +39,5 @@ typedef enum evl_cntk1_payload {
 } evl_cntk1_payload;
 
 /* NULL: unknown. */
-const evl_cntk_op *evl_cntk1_op_find(const char *name);
+const evl_cntk_op *evl_cntk_op_find(const char *name);
 #endif

@@ -1,0 +1,122 @@
+"""Networks described in CNTK's network description language."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from cntk_v1 import assert_close, evl, needs_library
+
+pytestmark = needs_library
+
+
+class Described(evl.Model):
+    def __init__(self, description, precision="d"):
+        self.object = None
+        self.library = ctypes.CDLL(evl.library_path())
+        self.real = np.dtype(np.float32 if precision == "f" else np.float64)
+        pointer = ctypes.POINTER(evl.Object)()
+        getattr(self.library, "GetEval" + precision.upper())(ctypes.byref(pointer))
+        self.object = pointer
+        self.call("CreateNetwork", description.encode())
+
+
+def ndl(*statements):
+    return "run=NDLNetworkBuilder\nNDLNetworkBuilder=[\n%s\n]\n" % "\n".join(statements)
+
+
+def failure(description):
+    with pytest.raises(evl.Failure) as caught:
+        Described(description)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("precision", ["f", "d"])
+def test_constants_are_added(precision):
+    with Described(ndl("v1 = Constant(1)", "v2 = Constant(2)", 'ol = Plus(v1, v2, tag="output")',
+                       "FeatureNodes = (v1)"), precision) as net:
+        assert list(net.evaluate({}, ["ol"])["ol"]) == [3]
+        assert net.dimensions(1) == {"ol": 1}
+
+
+@pytest.mark.parametrize("precision", ["f", "d"])
+def test_products_with_constants(precision):
+    with Described(ndl("i1 = Input(4)", 'o1 = Times(Constant(2, rows=1, cols=4), i1, tag="output")'),
+                   precision) as net:
+        assert list(net.evaluate({"i1": [1, 2, 3, 4]}, ["o1"])["o1"]) == [20]
+
+
+def test_statements_stand_in_any_order_and_numbers_have_names():
+    with Described(ndl("o = Scale(c, h, tag=output)", "h = RowSlice(first, n, x)", "n = 2", "first=1",
+                       "c = Const(3) # a comment", "x = InputValue(4)")) as net:
+        assert list(net.evaluate({"x": [1, 2, 3, 4]}, ["o"])["o"]) == [6, 9]
+
+
+def test_a_macro_is_called_and_its_nodes_have_names():
+    with Described(ndl("twice(v, by) = [ k = Constant(by); p = Scale(k, v); out = Plus(p, v) ]",
+                       "x = Input(2)", "y = twice(x, 3)", 'z = Tanh(y.p, tag="output")',
+                       "OutputNodes = (y)")) as net:
+        y = net.evaluate({"x": [1, 2]}, ["y.out", "z", "y.k"])
+        assert list(y["y.out"]) == [4, 8]
+        assert_close(y["z"], np.tanh([3.0, 6.0]), "d")
+        assert list(net.dimensions(1)) == ["z", "y.out"]
+
+
+def test_a_loop_closes_through_a_delay():
+    with Described(ndl("x = Input(1)", "before = PastValue(1, sum, timeStep=1, "
+                       "defaultHiddenActivity=0.5)", 'sum = Plus(x, before, tag="output")')) as net:
+        assert list(net.evaluate({"x": [1, 2, 3]}, ["sum"])["sum"]) == [1.5, 3.5, 6.5]
+        assert list(net.evaluate({"x": [1]}, ["sum"])["sum"]) == [7.5]
+
+
+def test_parameters_come_from_values_and_files(tmp_path):
+    (tmp_path / "w.txt").write_text("1 2 3\n4 5 6\n")
+    with Described(ndl("x = Input(3)", 'w = Parameter(2, 3, init="fromFile", initFromFilePath="%s")'
+                       % (tmp_path / "w.txt"), "b = Parameter(2, init=fixedValue, value=0.5)",
+                       'z = Plus(Times(w, x), b, tag="output")')) as net:
+        assert list(net.evaluate({"x": [1, 0, 2]}, ["z"])["z"]) == [7.5, 16.5]
+    (tmp_path / "w.txt").write_text("1 2 3\n4 5\n")
+    assert "does not hold 2 x 3" in failure(ndl(
+        "x = Input(3)", 'w = Parameter(2, 3, init="fromFile", initFromFilePath="%s")'
+        % (tmp_path / "w.txt"), 'z = Times(w, x, tag="output")'))
+
+
+def test_columns_are_told_by_the_product():
+    with Described(ndl("x = Input(3)", "w = Parameter(2, 0, init=uniform)",
+                       'z = Times(w, x, tag="output")')) as net:
+        w = net.run({}, ["w"])["w"].T
+        assert w.shape == (2, 3) and np.abs(w).max() <= 0.05 and len(np.unique(w)) == 6
+        assert_close(net.evaluate({"x": [1, 2, 3]}, ["z"])["z"], w @ [1, 2, 3], "d")
+
+
+def test_sections_and_files_hold_the_network(tmp_path):
+    (tmp_path / "macros.ndl").write_text("M=[ half(v) = Scale(Constant(0.5), v) ]\n")
+    (tmp_path / "net.ndl").write_text("load=M\nrun=Net\nNet=[\nx = Input(2)\nz = half(x)\n"
+                                      "OutputNodes=(z)\n]\n")
+    with Described('NDLNetworkBuilder=[\nnetworkDescription="%s"\nndlMacros="%s"\n]'
+                   % (tmp_path / "net.ndl", tmp_path / "macros.ndl")) as net:
+        (name,) = net.dimensions(1)
+        assert list(net.evaluate({"x": [2, 4]}, [name])[name]) == [1, 2]
+    with Described("run=Net\nNet=[ x = Input(1)\n z = Negate(x, tag=output) ]\n"
+                   "NDLNetworkBuilder=[ n=1 ]") as net:
+        assert list(net.evaluate({"x": [2]}, ["z"])["z"]) == [-2]
+
+
+@pytest.mark.parametrize("statements, text", [
+    (["z = Mystery(x)", "x = Input(1)"], "no function or macro 'Mystery'"),
+    (["z = Plus(x, y)", "x = Input(1)"], "no statement 'y'"),
+    (["z = z"], "made of itself"), (["z = Plus(z, z, tag=output)"], "cycle without a delay"),
+    (["z = Plus(x, 1)", "x = Input(1)"], "Constant(1)"),
+    (["x = Input(n)"], "'n' is no number"), (["w = Parameter(1000000, 1000000)"], "a matrix of"),
+    (["m(a, b) = Plus(a, b)", "x = Input(1)", "z = m(x)"], "too few"),
+    (["x = Input(1)", "w = Parameter(1, init=bilinear)"], "offered are fixedValue"),
+    (["z = m(Input(1))", "m(a) = m(a)"], "names within each other"),
+])
+def test_what_is_wrong_is_told(statements, text):
+    assert text in failure(ndl(*statements))
+
+
+@pytest.mark.parametrize("key", ["SimpleNetworkBuilder", "BrainScriptNetworkBuilder",
+                                 "ExperimentalNetworkBuilder", "createNetwork"])
+def test_other_descriptions_are_refused_with_the_reason(key):
+    assert "training is still to fill" in failure(key + "=[ layerSizes=2:1 ]")
