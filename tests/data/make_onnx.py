@@ -265,6 +265,26 @@ def beside():
 
 # --- what must be refused ------------------------------------------------------------------------
 
+def loops():
+    """y: running sums of the squares of x, followed by x twice: a sequence goes through a loop."""
+    square = graph([h.make_node("Mul", ["e", "e"], ["ee"])], [value("e", shape=None)],
+                   [value("ee", shape=None)], name="square")
+    list_type = h.make_sequence_type_proto(h.make_tensor_type_proto(T.FLOAT, None))
+    add = graph([h.make_node("Identity", ["go"], ["on"]), h.make_node("SequenceInsert", ["q", "x"], ["longer"])],
+                [value("trip", T.INT64, ()), value("go", T.BOOL, ()), h.make_value_info("q", list_type)],
+                [value("on", T.BOOL, ()), h.make_value_info("longer", list_type)], name="add")
+    sums = graph([h.make_node("Add", ["sum", "now"], ["next"]), h.make_node("Identity", ["next"], ["shown"])],
+                 [value("sum", shape=()), value("now", shape=())],
+                 [value("next", shape=()), value("shown", shape=())], name="sums")
+    nodes = [h.make_node("SplitToSequence", ["x"], ["parts"]),
+             h.make_node("SequenceMap", ["parts"], ["squares"], body=square),
+             h.make_node("Loop", ["two", "", "squares"], ["all"], body=add),
+             h.make_node("ConcatFromSequence", ["all"], ["joined"], axis=0),
+             h.make_node("Scan", ["zero", "joined"], ["total", "y"], body=sums, num_scan_inputs=1)]
+    save("loops", model(graph(nodes, [value("x")], [value("y", shape=(6,))],
+                              [ints("two", [2]), floats("zero", [0], [])]), opset=17))
+
+
 def broken():
     x, y = value("x"), value("y")
     ident = h.make_node("Identity", ["x"], ["y"], name="n")
@@ -337,4 +357,5 @@ sparse()
 graphs()
 functions()
 beside()
+loops()
 broken()

@@ -6,6 +6,7 @@ static const fault_case cases[] = {
     { EVL_TEST_SAMPLES "/digits/digits.onnx", "features", "ol.z", 784, 10 },
     { EVL_TEST_SAMPLES "/digits/digits.dnn", "features", "ol.z", 784, 10 },
     { EVL_TEST_SAMPLES "/sequence.dnn", "bit", "parity", 5, 5 },
+    { EVL_TEST_DATA "/onnx/loops.onnx", "x", "y", 2, 6 },
 };
 
 /* True when the nth request was made, and so failed. */
