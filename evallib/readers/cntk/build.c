@@ -107,6 +107,15 @@ EvalStatus evl_cntk_build_node(const evl_cntk_network *net, evl_graph *graph,
     return k.b.status;
 }
 
+/* What the axis of frames is called: a batch, or the steps of a sequence. */
+static void name_frames(evl_value *v, bool is_single)
+{
+    static const char *const steps[EVAL_MAX_RANK] = { "sequence" };
+    static const char *const samples[EVAL_MAX_RANK] = { "batch" };
+    if (v && v->has_frames)
+        v->dim_names = is_single ? samples : steps;
+}
+
 static EvalStatus build_single(const evl_cntk_network *net, const evl_cntk_node *node)
 {
     evl_value **in = evl_arena_take_many(net->graph->arena, node->n_inputs, sizeof *in);
@@ -115,7 +124,9 @@ static EvalStatus build_single(const evl_cntk_network *net, const evl_cntk_node 
     for (size_t i = 0; i < node->n_inputs; i++)
         in[i] = net->values[node->inputs[i]->index];
     net->is_single[node->index] = is_single(net, node);
-    return evl_cntk_build_node(net, net->graph, node, in, &net->values[node->index]);
+    EvalStatus st = evl_cntk_build_node(net, net->graph, node, in, &net->values[node->index]);
+    name_frames(net->values[node->index], net->is_single[node->index]);
+    return st;
 }
 
 /* --- all nodes ----------------------------------------------------------------------------- */
@@ -168,6 +179,8 @@ static EvalStatus build_component(const plan *p, const size_t *members, size_t n
         return EVAL_OK; /* needed ones have been reported */
     EvalStatus st = n > 1 || points_to_itself(first) ? evl_cntk_build_loop(&p->net, members, n)
                                                      : build_single(&p->net, first);
+    for (size_t i = 0; n > 1 && st == EVAL_OK && i < n; i++)
+        name_frames(p->net.values[members[i]], false);
     if (st == EVAL_OK || is_needed || st == EVAL_ERR_MEMORY)
         return st;
     evl_note(p->net.ctx, EVAL_LOG_WARNING, "left out, no output needs it: %s",
