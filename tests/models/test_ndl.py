@@ -69,6 +69,41 @@ def test_a_loop_closes_through_a_delay():
         assert list(net.evaluate({"x": [1]}, ["sum"])["sum"]) == [7.5]
 
 
+LSTM = """Lstm(out, cell, x, cellX2, cellX3, cellX4) = [
+    wx = Parameter(cellX4, 0, init = "uniform", initValueScale = 10)
+    b = Parameter(cellX4, 1, init = "fixedValue", value = 0.1);
+    Wh = Parameter(cellX4, 0, init = "uniform", initValueScale = 10);
+    Wci = Parameter(cell, init = "gaussian");
+    dh = PastValue(out, output, timeStep = 1);  dc = PastValue(cell, ct, timeStep = 1);
+    gates = Plus(Plus(Times(wx, x), b), Times(wh, dh))
+    G1 = RowSlice(0, cell, gates); G2 = RowSlice(cell, cell, gates)
+    G3 = RowSlice(cellX2, cell, gates);  G4 = RowSlice(cellX3, cell, gates)
+    it = Sigmoid(Plus(G1, DiagTimes(Wci, dc)))
+    ct = Plus(ElementTimes(Sigmoid(G3), dc), ElementTimes(it, Tanh(G2)))
+    mt = ElementTimes(Sigmoid(G4), Tanh(ct));
+    Wmr = Parameter(out, cell, init = "uniform", initValueScale = 10);
+    output = Times(Wmr, mt);
+]"""
+
+
+@pytest.mark.parametrize("precision", ["f", "d"])
+def test_an_lstm_in_a_macro(precision):
+    """Names are found whatever their case, as CNTK's own tests ask."""
+    x = np.random.default_rng(3).uniform(-1, 1, (5, 4))
+    with Described(ndl(LSTM, "i1 = Input(4)", "o1 = Lstm(3, 2, i1, 4, 6, 8)", "FeatureNodes = (i1)",
+                       "outputNodes = (o1)"), precision) as net:
+        y = net.evaluate({"i1": x}, ["o1.output"])["o1.output"].reshape(5, 3)
+        p = {n: v.T.astype(float) for n, v in net.run({}, [
+            "o1." + n for n in ("wx", "b", "Wh", "Wci", "Wmr")]).items()}
+    h, c, s = np.full(3, 0.1), np.full(2, 0.1), lambda v: 1 / (1 + np.exp(-v))
+    for frame, row in zip(x, y):
+        gates = p["o1.wx"] @ frame + p["o1.b"].ravel() + p["o1.Wh"] @ h
+        i, g, f, o = gates.reshape(4, 2)
+        c = s(f) * c + s(i + p["o1.Wci"].ravel() * c) * np.tanh(g)
+        h = p["o1.Wmr"] @ (s(o) * np.tanh(c))
+        assert_close(row, h, precision)
+
+
 def test_parameters_come_from_values_and_files(tmp_path):
     (tmp_path / "w.txt").write_text("1 2 3\n4 5 6\n")
     with Described(ndl("x = Input(3)", 'w = Parameter(2, 3, init="fromFile", initFromFilePath="%s")'

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEEPEST = 200 }; /* expressions within each other */
+enum { DEEPEST = 200, KEY = 256 }; /* expressions within each other; bytes of a name */
 
 void *evl_ndl_fail(evl_ndl_network *net, const evl_span *at, EvalStatus status, const char *format,
                    ...)
@@ -48,13 +48,24 @@ evl_ndl_scope *evl_ndl_scope_new(evl_ndl_network *net, evl_ndl_scope *outer, con
     return scope;
 }
 
+/* CNTK looks names up whatever their case; very long ones are taken as they are. */
+static evl_span key_of(char room[KEY], const char *name, size_t n)
+{
+    for (size_t i = 0; i < n && n <= KEY; i++)
+        room[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] - 'A' + 'a' : name[i]);
+    return (evl_span){ n <= KEY ? room : name, n, 0 };
+}
+
 static evl_ndl_symbol *add_symbol(evl_ndl_network *net, evl_ndl_scope *scope, evl_span name,
                                   evl_span body, evl_ndl_scope *at)
 {
     evl_ndl_symbol **all = evl_arena_grow(net->arena, scope->symbols, scope->n, &scope->capacity,
                                           sizeof *all);
     evl_ndl_symbol *symbol = evl_arena_take(net->arena, sizeof *symbol);
-    if (!all || !symbol || !evl_map_set(scope->names, name.text, name.n, scope->n)) {
+    char room[KEY];
+    evl_span key = key_of(room, name.text, name.n);
+    const char *kept = evl_arena_text(net->arena, key.text, key.n);
+    if (!all || !symbol || !kept || !evl_map_set(scope->names, kept, key.n, scope->n)) {
         net->status = evl_no_memory(net->ctx);
         return NULL;
     }
@@ -66,9 +77,11 @@ static evl_ndl_symbol *add_symbol(evl_ndl_network *net, evl_ndl_scope *scope, ev
 /* Here, or in a scope around. */
 static evl_ndl_symbol *find_symbol(const evl_ndl_scope *scope, const char *name, size_t n)
 {
+    char room[KEY];
+    evl_span key = key_of(room, name, n);
     for (; scope; scope = scope->outer) {
         size_t index;
-        if (evl_map_get(scope->names, name, n, &index))
+        if (evl_map_get(scope->names, key.text, key.n, &index))
             return scope->symbols[index];
     }
     return NULL;
