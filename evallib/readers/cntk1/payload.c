@@ -169,12 +169,11 @@ static const field rnn[] = {
 };
 
 static const field roi_pooling[] = {
-    { SHAPE, ALWAYS, LAST, NOWHERE },
-    { I32, 26, LAST, NOWHERE },
-    { F64, 26, LAST, NOWHERE },
+    { SHAPE, ALWAYS, 25, NOWHERE }, /* regions were told otherwise: not offered */
+    { SHAPE, 26, LAST, offsetof(evl_cntk_fields, output_shape) },
+    { I32, 26, LAST, offsetof(evl_cntk_fields, pool) },
+    { F64, 26, LAST, offsetof(evl_cntk_fields, number) },
 };
-
-static const field crop[] = { { F64, ALWAYS, LAST, NOWHERE }, { F64, ALWAYS, LAST, NOWHERE } };
 
 static const field environment[] = { { TEXT, ALWAYS, LAST, offsetof(evl_cntk_fields, word) } };
 
@@ -240,7 +239,7 @@ static const layout layouts[EVL_CNTK1_PAYLOADS] = {
     [EVL_CNTK1_RNN] = { rnn, sizeof rnn / sizeof *rnn, NULL },
     [EVL_CNTK1_ROI_POOLING] = { roi_pooling, sizeof roi_pooling / sizeof *roi_pooling, NULL },
     [EVL_CNTK1_RANDOM_SAMPLE] = { NULL, 0, evl_cntk1_rest_of_random_sample },
-    [EVL_CNTK1_CROP] = { crop, sizeof crop / sizeof *crop, NULL },
+    [EVL_CNTK1_CROP] = { NULL, 0, evl_cntk1_rest_of_crop },
     [EVL_CNTK1_ENVIRONMENT] = { environment, 1, NULL },
     [EVL_CNTK1_EDIT_DISTANCE] = { NULL, 0, evl_cntk1_rest_of_edit_distance },
     [EVL_CNTK1_NOISE_CONTRASTIVE] = { NULL, 0, evl_cntk1_rest_of_noise_contrastive },
@@ -295,6 +294,7 @@ void evl_cntk1_read_payload(evl_cntk1_cursor *c, evl_cntk_node *node)
                                  .layout = EVL_CNTK_CHW,
                                  .groups = 1,
                                  .initial = 0.1,
+                                 .number = 1.0 / 16,
                                  .epsilon = 1e-5 };
     if (has_window(node->op->payload))
         read_fields(c, window, sizeof window / sizeof *window, &node->f);

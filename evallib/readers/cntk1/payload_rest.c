@@ -91,6 +91,14 @@ void evl_cntk1_rest_of_pooling(evl_cntk1_cursor *c, evl_cntk_fields *f)
     f->stride = pair(c, across, down);
 }
 
+/* Offsets; a number beyond all images stands for one that is still to be found. */
+void evl_cntk1_rest_of_crop(evl_cntk1_cursor *c, evl_cntk_fields *f)
+{
+    double across = evl_cntk1_f64(c), down = evl_cntk1_f64(c);
+    if (across >= 0 && across < 1e9 && down >= 0 && down < 1e9)
+        f->begins = pair(c, (uint64_t)across, (uint64_t)down);
+}
+
 /* A generator's seed and place. In version 16 the seed was a C long: 4 bytes from Windows,
 ** 8 from Linux; what follows tells which. */
 void evl_cntk1_rest_of_dropout(evl_cntk1_cursor *c, evl_cntk_fields *f)

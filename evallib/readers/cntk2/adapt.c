@@ -151,6 +151,13 @@ evl_value *evl_cntk2_pooling(evl_cntk_maker *k)
     return build_as(k, &f, evl_cntk_pooling);
 }
 
+evl_value *evl_cntk2_roi_pooling(evl_cntk_maker *k)
+{
+    evl_cntk_fields f = k->node->f;
+    f.pool++;
+    return build_as(k, &f, evl_cntk_roi_pooling);
+}
+
 /* The kernel is the weights' first dimensions, as many as x has; the others are maps. All
 ** channels are summed, or all of a group, whatever the stride along them. */
 evl_value *evl_cntk2_convolution(evl_cntk_maker *k)
