@@ -183,7 +183,7 @@ static const char *joined(evl_ndl_network *net, const char *prefix, evl_span nam
         net->status = evl_no_memory(net->ctx);
         return "";
     }
-    memcpy(text, prefix, n);
+    memcpy(text, prefix, n + 1);
     memcpy(text + n, name.text, name.n);
     return text;
 }
