@@ -87,6 +87,10 @@ EVL_MUST_USE EvalStatus evl_evaluator_describe(evl_context *, evl_evaluator *, e
 EVL_MUST_USE EvalStatus evl_evaluator_metadata(evl_context *, evl_evaluator *, size_t index,
                                                const char **key, const char **value);
 
+/* operators.c: those that files may name. */
+EVL_MUST_USE EvalStatus evl_describe_operators(evl_context *, evl_precision, EvalOperatorInfo *,
+                                               size_t *count);
+
 /* evaluate.c: flat vectors of the object's type. */
 typedef struct evl_flat {
     const char *name;

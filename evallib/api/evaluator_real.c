@@ -288,6 +288,15 @@ static EvalStatus metadata(interface *self, size_t index, const char **key, cons
                          : st;
 }
 
+static EvalStatus operators(interface *self, EvalOperatorInfo *infos, size_t *count)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK ? evl_leave(&entry, evl_describe_operators(&entry.ctx, REAL_PRECISION,
+                                                                    infos, count))
+                         : st;
+}
+
 static EvalStatus schema(interface *self, bool of_outputs, EvalVariable *variables, size_t *count)
 {
     evl_entry entry;
@@ -424,7 +433,7 @@ static const PUBLIC(EvalControl) control_table = {
 };
 
 static const PUBLIC(EvalDescribe) describe_table = {
-    sizeof describe_table, inputs, outputs, nodes, metadata,
+    sizeof describe_table, inputs, outputs, nodes, metadata, operators,
 };
 
 static const PUBLIC(EvalExtended) extended_table = {
@@ -438,7 +447,7 @@ static const struct {
     const void *table;
 } interfaces[] = {
     { "control", 2, &control_table },
-    { "describe", 1, &describe_table },
+    { "describe", 2, &describe_table },
     { "extended", 1, &extended_table },
 };
 

@@ -199,6 +199,16 @@ typedef struct EvalVariable {
     size_t elements;          /* of one sample */
 } EvalVariable;
 
+/* An operator that files may name. Strings last as long as the library. */
+typedef struct EvalOperatorInfo {
+    size_t size;              /* sizeof(EvalOperatorInfo) */
+    const char *name;
+    const char *domain;       /* "" is ai.onnx */
+    int32_t opset;            /* the domain's newest whose semantics are known; those before are, too */
+    uint32_t types;           /* bit EvalType: elements of that type are taken, in this precision */
+    uint32_t minInputs, maxInputs, minOutputs, maxOutputs; /* 255: any number */
+} EvalOperatorInfo;
+
 typedef struct EvalInfo {
     size_t size;              /* sizeof(EvalInfo) */
     uint32_t abi;             /* major number of the binary interface */

@@ -4,7 +4,7 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-import gate_exports, gate_readme, gate_sections, gate_size, gate_style, gate_tree   # noqa: E402
+import gate_exports, gate_operators, gate_readme, gate_sections, gate_size, gate_style, gate_tree   # noqa: E402
 
 GOOD_NM = "\n".join(f"0000000000001000 T {name}" for name in sorted(gate_exports.EXPORTS)) + """
                  U memcpy@GLIBC_2.14
@@ -169,3 +169,11 @@ def test_a_readme_that_does_not_tell_the_truth_is_reported(tmp_path):
         "README.md does not tell of the setting blas", "README.md tells of gone, which is no setting"]
     (tmp_path / "evallib").mkdir()
     assert gate_readme.map_faults(readme, tmp_path) == ["README.md's map names ir/, which is not there"]
+
+
+def test_a_table_of_operators_that_is_old_is_seen():
+    one = {("", "Abs"): (28, 1 << 1 | 1 << 11, (1, 1), (1, 1))}
+    two = {**one, ("", "Add"): (28, 1 << 1, (2, 2), (1, 1))}
+    assert gate_operators.faults(gate_operators.table(one, one), gate_operators.table(one, one)) == []
+    assert len(gate_operators.faults(gate_operators.table(one, one), gate_operators.table(two, two))) == 1
+    assert "F: float32, float64; D: float32" in gate_operators.table(one, {("", "Abs"): (28, 2, (1, 1), (1, 1))})
