@@ -237,28 +237,39 @@ static EvalStatus miss_type(evl_onnx *o, const onnx_tensor *message)
                          : st;
 }
 
+static EvalStatus read_tensor(reading *r)
+{
+    evl_context *ctx = r->o->ctx;
+    int64_t type = r->message.data_type;
+    EvalStatus st = evl_onnx_dims(r->o, &r->message.dims, r->where, &r->t->shape);
+    if (st != EVAL_OK)
+        return st;
+    if (type == EVAL_UNDEFINED)
+        return evl_fail(ctx, EVAL_ERR_FORMAT, "onnx: a tensor without an element type, at byte %zu",
+                        r->where);
+    if (type < 0 || type >= EVL_N_TYPES)
+        return miss_type(r->o, &r->message);
+    r->t->type = (EvalType)type;
+    r->how = encodings[type];
+    st = evl_shape_check(ctx, &r->t->shape, evl_type_size(r->t->type));
+    if (st != EVAL_OK)
+        return st;
+    r->n = evl_shape_count(&r->t->shape);
+    return read_elements(r);
+}
+
 EvalStatus evl_onnx_tensor(evl_onnx *o, evl_bytes message, evl_bytes *name, evl_tensor *t)
 {
+    enum { MOST_NAME = 200 };
     reading r = { .o = o, .where = message.at, .t = t };
     *t = (evl_tensor){ .life = EVL_LIFE_MODEL };
     EvalStatus st = evl_pb_read(o->ctx, &evl_onnx_tensor_schema, message, &r.message);
     if (st != EVAL_OK)
         return st;
     *name = r.message.name;
-    int64_t type = r.message.data_type;
-    st = evl_onnx_dims(o, &r.message.dims, message.at, &t->shape);
-    if (st != EVAL_OK)
-        return st;
-    if (type == EVAL_UNDEFINED)
-        return evl_fail(o->ctx, EVAL_ERR_FORMAT,
-                        "onnx: a tensor without an element type, at byte %zu", message.at);
-    if (type < 0 || type >= EVL_N_TYPES)
-        return miss_type(o, &r.message);
-    t->type = (EvalType)type;
-    r.how = encodings[type];
-    st = evl_shape_check(o->ctx, &t->shape, evl_type_size(t->type));
-    if (st != EVAL_OK)
-        return st;
-    r.n = evl_shape_count(&t->shape);
-    return read_elements(&r);
+    st = read_tensor(&r);
+    if (st != EVAL_OK && name->size)
+        evl_fail_at(o->ctx, "tensor '%.*s': ", name->size < MOST_NAME ? (int)name->size : MOST_NAME,
+                    (const char *)name->data);
+    return st;
 }
