@@ -181,6 +181,21 @@ static EvalStatus constant_fill(evl_onnx_putter *p, evl_onnx_draft *d)
     return become_2(p, d, "Expand", value, shape_of(p, d));
 }
 
+/* Before opset 9: over images, or over samples; perhaps the mean alone. */
+static EvalStatus mean_variance(evl_onnx_putter *p, evl_onnx_draft *d)
+{
+    static const int64_t images[] = { 0, 2, 3 }, all[] = { 0, 1, 2, 3 };
+    const evl_attribute *variance = find(d, "normalize_variance", EVL_ATTRIBUTE_INT);
+    bool is_all = is_set(d, "across_channels");
+    const int64_t *axes = is_all ? all : images;
+    evl_value *x = d->inputs[0];
+    if (variance && variance->u.i == 0)
+        return become_2(p, d, "Sub", x, put_2(p, "ReduceMean", x, ints(p, axes, is_all ? 4 : 3)));
+    EvalStatus st = become(p, d, d->op, &x, 1);
+    d->attributes[d->n_attributes++] = evl_attribute_ints("axes", axes, is_all ? 4 : 3);
+    return st;
+}
+
 /* Channels come last: [N, sizes ..., C]. */
 static EvalStatus nhwc_max_pool(evl_onnx_putter *p, evl_onnx_draft *d)
 {
@@ -209,24 +224,27 @@ static const struct {
     const char *op, *domain;
     EvalStatus (*make)(evl_onnx_putter *, evl_onnx_draft *);
     size_t min_inputs;
+    int before; /* opsets lower than this */
 } retired[] = {
-    { "Affine", "", affine, 1 },
-    { "ConstantFill", "", constant_fill, 0 },
-    { "Crop", "", crop, 1 },
-    { "DynamicSlice", "", dynamic_slice, 3 },
-    { "GivenTensorFill", "", given_tensor_fill, 0 },
-    { "ImageScaler", "", image_scaler, 1 },
-    { "NhwcMaxPool", "com.microsoft", nhwc_max_pool, 1 },
-    { "ParametricSoftplus", "", parametric_softplus, 1 },
-    { "Scale", "", scale, 1 },
-    { "ScaledTanh", "", scaled_tanh, 1 },
+    { "Affine", "", affine, 1, EVL_NEWEST },
+    { "ConstantFill", "", constant_fill, 0, EVL_NEWEST },
+    { "Crop", "", crop, 1, EVL_NEWEST },
+    { "DynamicSlice", "", dynamic_slice, 3, EVL_NEWEST },
+    { "GivenTensorFill", "", given_tensor_fill, 0, EVL_NEWEST },
+    { "ImageScaler", "", image_scaler, 1, EVL_NEWEST },
+    { "MeanVarianceNormalization", "", mean_variance, 1, 9 },
+    { "NhwcMaxPool", "com.microsoft", nhwc_max_pool, 1, EVL_NEWEST },
+    { "ParametricSoftplus", "", parametric_softplus, 1, EVL_NEWEST },
+    { "Scale", "", scale, 1, EVL_NEWEST },
+    { "ScaledTanh", "", scaled_tanh, 1, EVL_NEWEST },
 };
 
 EvalStatus evl_onnx_retired(evl_onnx *o, const evl_onnx_scope *scope, evl_onnx_draft *d)
 {
     evl_onnx_putter p = { o, scope, d, EVAL_OK };
     for (size_t i = 0; i < sizeof retired / sizeof retired[0]; i++) {
-        if (strcmp(d->op, retired[i].op) != 0 || strcmp(d->domain, retired[i].domain) != 0)
+        if (strcmp(d->op, retired[i].op) != 0 || strcmp(d->domain, retired[i].domain) != 0 ||
+            d->version >= retired[i].before)
             continue;
         for (size_t k = 0; k < retired[i].min_inputs; k++)
             if (k >= d->n_inputs || !d->inputs[k])
