@@ -43,11 +43,13 @@ static inline item item_flip(item x, item flipping)
 /* NaN if either is, as numpy. */
 static inline item item_max(item a, item b)
 {
-    return a > b || a != a ? a : b;
+    item most = a > b ? a : b; /* one instruction, which forgets a NaN in a */
+    return a != a ? a : most;
 }
 
 static inline item item_min(item a, item b)
 {
-    return a < b || a != a ? a : b;
+    item least = a < b ? a : b;
+    return a != a ? a : least;
 }
 #endif
