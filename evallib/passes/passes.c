@@ -5,6 +5,7 @@ static const struct {
     const char *name;
     evl_pass *run;
 } passes[] = {
+    { "integers", evl_pass_integers }, /* before weights are folded to real numbers */
     { "fold", evl_pass_fold },
     { "fuse_gelu", evl_pass_fuse_gelu },
     { "fuse_norm", evl_pass_fuse_norm },

@@ -15,6 +15,7 @@ typedef EvalStatus evl_pass(evl_context *, const evl_pass_env *, evl_graph *);
 /* All passes, in the order of their table. */
 EVL_MUST_USE EvalStatus evl_passes_run(evl_context *, const evl_pass_env *, evl_graph *);
 
+evl_pass evl_pass_integers;     /* what is between DequantizeLinear and QuantizeLinear */
 evl_pass evl_pass_fold;         /* types, shapes, constants: see fold.c */
 evl_pass evl_pass_fuse_attention; /* softmax of a product, times a matrix */
 evl_pass evl_pass_fuse_gelu;    /* Gelu written out becomes Gelu */
