@@ -146,6 +146,8 @@ static EvalStatus read_node(evl_onnx *o, const evl_onnx_scope *scope, evl_bytes 
         st = evl_onnx_modernise(o, scope, &d);
     if (st == EVAL_OK)
         st = evl_onnx_compose(o, scope, &d);
+    if (st == EVAL_OK)
+        st = evl_onnx_quantized(o, scope, &d);
     return st == EVAL_OK ? place(o, scope, &d, node.overload) : st;
 }
 

@@ -142,6 +142,9 @@ EVL_MUST_USE EvalStatus evl_onnx_retired(evl_onnx *, const evl_onnx_scope *, evl
 /* compose.c: operators that are others in a row. */
 EVL_MUST_USE EvalStatus evl_onnx_compose(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
 
+/* quantized.c: some operators on integers become others around one on real numbers. */
+EVL_MUST_USE EvalStatus evl_onnx_quantized(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
+
 /* node.c, old.c, function.c, constant.c */
 EVL_MUST_USE EvalStatus evl_onnx_nodes(evl_onnx *, const evl_onnx_scope *, evl_pb_many nodes);
 EVL_MUST_USE EvalStatus evl_onnx_modernise(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);

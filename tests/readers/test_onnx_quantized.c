@@ -1,0 +1,110 @@
+/* Operators of com.microsoft on integers, written as others. */
+#include "ir/op.h"
+#include "readers/onnx/onnx.h"
+#include "support/support.h"
+#include <string.h>
+
+typedef struct writing {
+    evl_onnx o;
+    evl_onnx_scope scope;
+    evl_onnx_draft d;
+    evl_value *inputs[16], values[16];
+    evl_attribute attributes[8];
+} writing;
+
+static void write_op(writing *w, const char *op, const char *domain, size_t n_inputs)
+{
+    w->o.ctx = evl_test_begin();
+    w->o.arena = w->o.scratch = evl_arena_new(w->o.ctx->memory);
+    assert_non_null(w->o.arena);
+    w->scope.graph = evl_graph_new(w->o.arena, NULL);
+    assert_non_null(w->scope.graph);
+    w->d = (evl_onnx_draft){ .name = "", .op = op, .domain = domain, .version = 1,
+                             .n_inputs = n_inputs, .n_attributes = w->d.n_attributes,
+                             .inputs = w->inputs, .attributes = w->attributes };
+    for (size_t i = 0; i < n_inputs; i++)
+        w->inputs[i] = &w->values[i];
+    assert_int_equal(evl_onnx_quantized(&w->o, &w->scope, &w->d), EVAL_OK);
+}
+
+static void end(writing *w)
+{
+    evl_arena_free(w->o.arena);
+    evl_test_end(w->o.ctx);
+}
+
+static const evl_node *node_at(const writing *w, size_t i, const char *name, size_t n_inputs)
+{
+    assert_true(i < w->scope.graph->n_nodes);
+    const evl_node *node = w->scope.graph->nodes[i];
+    assert_string_equal(node->op->name, name);
+    assert_int_equal(node->n_inputs, n_inputs);
+    return node;
+}
+
+static void check_end(const writing *w, const evl_node *last, size_t scale)
+{
+    assert_string_equal(w->d.op, "QuantizeLinear");
+    assert_string_equal(w->d.domain, "");
+    assert_int_equal(w->d.n_inputs, 3);
+    assert_int_equal(w->d.n_attributes, 0);
+    assert_ptr_equal(w->inputs[0], last->outputs[0]);
+    assert_ptr_equal(w->inputs[1], &w->values[scale]);
+    assert_ptr_equal(w->inputs[2], &w->values[scale + 1]);
+}
+
+static void one_input_is_made_real_and_the_result_quantized(void **state)
+{
+    static const char *const names[] = { "AveragePool", "GlobalAveragePool", "LeakyRelu", "Sigmoid",
+                                         "Softmax" };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        writing w = { .attributes = { evl_attribute_number("alpha", 0.5) }, .d.n_attributes = 1 };
+        char op[40] = "QLinear";
+        strncat(op, names[i], sizeof op - sizeof "QLinear");
+        write_op(&w, op, "com.microsoft", 5);
+        const evl_node *from = node_at(&w, 0, "DequantizeLinear", 3), *node = node_at(&w, 1, names[i], 1);
+        assert_ptr_equal(from->inputs[2], &w.values[2]);
+        assert_ptr_equal(node->inputs[0], from->outputs[0]);
+        assert_int_equal(node->n_attributes, 1);
+        check_end(&w, node, 3);
+        end(&w);
+    }
+}
+
+static void each_input_of_a_concat_has_a_scale_and_a_zero_point(void **state)
+{
+    writing w = { .attributes = { evl_attribute_int("axis", 1) }, .d.n_attributes = 1 };
+    (void)state;
+    write_op(&w, "QLinearConcat", "com.microsoft", 7); /* the last zero point is left out */
+    assert_ptr_equal(node_at(&w, 0, "DequantizeLinear", 3)->inputs[0], &w.values[2]);
+    assert_ptr_equal(node_at(&w, 1, "DequantizeLinear", 2)->inputs[0], &w.values[5]);
+    const evl_node *concat = node_at(&w, 2, "Concat", 2);
+    assert_int_equal(evl_node_int(concat, "axis", 0), 1);
+    check_end(&w, concat, 0);
+    end(&w);
+}
+
+static void other_operators_and_layouts_stay_as_they_are(void **state)
+{
+    writing last = { .attributes = { evl_attribute_int("channels_last", 1) }, .d.n_attributes = 1 };
+    writing other = { .d.n_attributes = 0 };
+    (void)state;
+    write_op(&last, "QLinearAveragePool", "com.microsoft", 5);
+    assert_string_equal(last.d.op, "QLinearAveragePool");
+    end(&last);
+    write_op(&other, "QLinearSigmoid", "", 5);
+    assert_string_equal(other.d.op, "QLinearSigmoid");
+    assert_int_equal(other.scope.graph->n_nodes, 0);
+    end(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_input_is_made_real_and_the_result_quantized),
+        cmocka_unit_test(each_input_of_a_concat_has_a_scale_and_a_zero_point),
+        cmocka_unit_test(other_operators_and_layouts_stay_as_they_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
