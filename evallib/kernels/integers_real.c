@@ -96,6 +96,16 @@ static void pack_rows(size_t m, size_t k, evl_bytes_matrix a, const int32_t *zer
     }
 }
 
+/* Two whole rows of a panel. */
+static inline void interleave(const uint8_t *first, const uint8_t *second, uint8_t flip, int8_t *to)
+{
+#pragma omp simd
+    for (size_t x = 0; x < COLUMNS; x++) {
+        to[2 * x] = (int8_t)(first[x] ^ flip);
+        to[2 * x + 1] = (int8_t)(second[x] ^ flip);
+    }
+}
+
 static void pack_panels(size_t k, size_t n, evl_bytes_matrix b, int8_t *panels)
 {
     const uint8_t *bytes = b.data;
@@ -103,8 +113,11 @@ static void pack_panels(size_t k, size_t n, evl_bytes_matrix b, int8_t *panels)
     size_t pairs = (k + 1) / 2;
     for (size_t j = 0; j < n; j += COLUMNS, panels += PAIR * pairs) {
         size_t width = n - j < COLUMNS ? n - j : COLUMNS;
+        size_t p = 0;
         memset(panels, 0, PAIR * pairs);
-        for (size_t p = 0; p < k; p++) {
+        for (; b.column == 1 && width == COLUMNS && p + 1 < k; p += 2)
+            interleave(bytes + p * b.row + j, bytes + (p + 1) * b.row + j, flip, panels + p / 2 * PAIR);
+        for (; p < k; p++) {
             const uint8_t *from = bytes + p * b.row + j * b.column;
             int8_t *to = panels + p / 2 * PAIR + (p & 1);
             for (size_t x = 0; x < width; x++)

@@ -47,6 +47,8 @@ static bool is_single(const evl_value *v)
 
 static bool parts_of(const evl_node *node, evl_value *q, quantized *x)
 {
+    if (!q || node->n_inputs < 2 || !node->inputs[1]) /* as in branches that are never taken */
+        return false;
     *x = (quantized){ q, node->inputs[1], node->n_inputs > 2 ? node->inputs[2] : NULL,
                       evl_node_int(node, "axis", 1) };
     return evl_node_int(node, "block_size", 0) == 0 && is_known(x->scale) &&
@@ -56,7 +58,7 @@ static bool parts_of(const evl_node *node, evl_value *q, quantized *x)
 /* The integers that v is read from; of a type other than bytes only when asked for it. */
 static bool read_from(const evl_value *v, quantized *x)
 {
-    return v && is_named(v->producer, "DequantizeLinear") &&
+    return v && is_named(v->producer, "DequantizeLinear") && v->producer->n_inputs > 0 &&
            parts_of(v->producer, v->producer->inputs[0], x);
 }
 
@@ -122,7 +124,8 @@ static double quantum_of(const group *g, double x)
 static bool pass_activation(group *g, evl_value **v)
 {
     const evl_node *node = (*v)->producer;
-    if (!node || (node->op != &evl_op_relu && node->op != &evl_op_clip) || (*v)->slot != 1)
+    if (!node || (node->op != &evl_op_relu && node->op != &evl_op_clip) || (*v)->slot != 1 ||
+        !node->inputs[0])
         return true;
     bool is_relu = node->op == &evl_op_relu;
     double least = is_relu ? 0 : bound(node, 1, "min", -(double)INFINITY);
@@ -137,16 +140,16 @@ static bool pass_activation(group *g, evl_value **v)
 
 static bool group_of(evl_node *node, group *g)
 {
-    evl_value *v = node->inputs[0];
     *g = (group){ .last = node };
-    if (!is_named(node, "QuantizeLinear") || !parts_of(node, node->outputs[0], &g->y) ||
+    if (!is_named(node, "QuantizeLinear") || node->n_outputs != 1 || !parts_of(node, node->outputs[0], &g->y) ||
         !evl_is_byte(g->y.q->t.type) || !is_single(g->y.scale))
         return false;
+    evl_value *v = node->inputs[0];
     (void)evl_quantized_range(g->y.q->t.type, &g->least, &g->most);
-    if (!pass_activation(g, &v) || !v->producer || v->slot != 1 || g->least > g->most)
+    if (!v || !pass_activation(g, &v) || !v->producer || v->slot != 1 || g->least > g->most)
         return false;
     g->op = v->producer;
-    return g->op->n_outputs == 1 || g->op->op == &evl_op_max_pool;
+    return g->op->n_inputs > 0 && (g->op->n_outputs == 1 || g->op->op == &evl_op_max_pool);
 }
 
 static bool is_clipped(const group *g)
@@ -248,7 +251,7 @@ static bool fuse_conv(fusion *f, group *g)
 {
     quantized x, w;
     evl_value *bias;
-    if (!g->last || !single_bytes(g->op->inputs[0], &x) || !read_from(g->op->inputs[1], &w) ||
+    if (!g->last || g->op->n_inputs < 2 || !single_bytes(g->op->inputs[0], &x) || !read_from(g->op->inputs[1], &w) ||
         !evl_is_byte(w.q->t.type) || !has_scales_along(&w, 0, w.q->t.shape.rank) ||
         !bias_in_sums(f, g, input_of(g->op, 2), &x, &w, &bias))
         return false;
@@ -263,8 +266,8 @@ static bool fuse_gemm(fusion *f, group *g)
     quantized a, b;
     evl_value *c;
     bool is_transposed = evl_node_int(g->op, "transB", 0) != 0;
-    if (!single_bytes(g->op->inputs[0], &a) || !read_from(g->op->inputs[1], &b) ||
-        !evl_is_byte(b.q->t.type) || !has_scales_along(&b, is_transposed ? 0 : 1, 2) ||
+    if (g->op->n_inputs < 2 || !single_bytes(g->op->inputs[0], &a) ||
+        !read_from(g->op->inputs[1], &b) || !evl_is_byte(b.q->t.type) || !has_scales_along(&b, is_transposed ? 0 : 1, 2) ||
         evl_node_number(g->op, "alpha", 1) != 1 || evl_node_number(g->op, "beta", 1) != 1 ||
         !bias_in_sums(f, g, input_of(g->op, 2), &a, &b, &c))
         return false;
@@ -280,8 +283,8 @@ static bool fuse_gemm(fusion *f, group *g)
 static bool fuse_matmul(fusion *f, group *g)
 {
     quantized a, b;
-    if (!single_bytes(g->op->inputs[0], &a) || !read_from(g->op->inputs[1], &b) ||
-        !evl_is_byte(b.q->t.type))
+    if (g->op->n_inputs < 2 || !single_bytes(g->op->inputs[0], &a) ||
+        !read_from(g->op->inputs[1], &b) || !evl_is_byte(b.q->t.type))
         return false;
     int32_t rank = b.q->t.shape.rank;
     if (!is_single(b.scale) && (rank < 2 || !has_scales_along(&b, rank - 1, rank)))
@@ -301,7 +304,7 @@ static bool fuse_matmul(fusion *f, group *g)
 static bool fuse_binary(fusion *f, group *g)
 {
     quantized a, b;
-    if (!g->last || !single_bytes(g->op->inputs[0], &a) || !single_bytes(g->op->inputs[1], &b) ||
+    if (!g->last || g->op->n_inputs < 2 || !single_bytes(g->op->inputs[0], &a) || !single_bytes(g->op->inputs[1], &b) ||
         a.q->t.type != g->y.q->t.type || b.q->t.type != g->y.q->t.type || g->op->version < 7)
         return false;
     evl_value *in[] = { a.q,     a.scale,        zero_of(f, &a), b.q,
@@ -374,7 +377,7 @@ static void fuse_all(fusion *f, evl_graph *graph)
     /* Products whose results stay real, and whose operands need not become so. */
     for (size_t i = 0; i < graph->n_nodes && f->status == EVAL_OK; i++) {
         g = (group){ .op = graph->nodes[i] };
-        if (g.op->n_outputs == 1 && g.op->outputs[0] && g.op->outputs[0]->slot > 0 &&
+        if (g.op->n_inputs > 1 && g.op->n_outputs == 1 && g.op->outputs[0] && g.op->outputs[0]->slot > 0 &&
             (g.op->op == &evl_op_matmul || g.op->op == &evl_op_gemm))
             fuse(f, &g);
     }
