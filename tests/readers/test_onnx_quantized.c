@@ -85,6 +85,53 @@ static void each_input_of_a_concat_has_a_scale_and_a_zero_point(void **state)
     end(&w);
 }
 
+static void hold(evl_value *v, EvalType type, const void *data, int64_t n)
+{
+    *v = (evl_value){ .is_constant = true, .t = { .type = type, .shape = evl_shape_of(1, &n) } };
+    v->t.data = (void *)(uintptr_t)data;
+}
+
+/* Two columns of 9 numbers of 4 bits, in blocks of 8: of the second the first number counts. */
+static void numbers_of_few_bits_become_bytes_with_a_scale_for_each_block(void **state)
+{
+    static const uint8_t b[16] = { 0x10, 0x32, 0x54, 0x76, 0xa8, 1, 1, 1, 0xef, 0, 0, 0, 0x3c, 2, 2, 2 };
+    static const uint8_t zeros[2] = { 0x25, 0x97 };
+    static const float scales[4] = { 1, 2, 3, 4 };
+    writing w = { .attributes = { evl_attribute_int("K", 9), evl_attribute_int("N", 2),
+                                  evl_attribute_int("block_size", 8) },
+                  .d.n_attributes = 3 };
+    (void)state;
+    hold(&w.values[1], EVAL_UINT8, b, 16);
+    hold(&w.values[2], EVAL_FLOAT32, scales, 4);
+    hold(&w.values[3], EVAL_UINT8, zeros, 2);
+    write_op(&w, "MatMulNBits", "com.microsoft", 4);
+    const evl_node *shaped = node_at(&w, 0, "Reshape", 2), *from = node_at(&w, 1, "DequantizeLinear", 3);
+    const evl_node *turned = node_at(&w, 2, "Transpose", 1);
+    assert_ptr_equal(shaped->inputs[0], &w.values[2]);
+    assert_int_equal(evl_node_int(from, "block_size", 0), 8);
+    assert_memory_equal(from->inputs[0]->t.data, ((uint8_t[]){ 0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 14, 0, 0, 0, 0, 0, 0, 12 }), 18);
+    assert_memory_equal(from->inputs[2]->t.data, ((uint8_t[]){ 5, 2, 7, 9 }), 4);
+    assert_string_equal(w.d.op, "MatMul");
+    assert_ptr_equal(w.inputs[1], turned->outputs[0]);
+    end(&w);
+}
+
+static void weights_that_are_no_constant_or_too_short_are_not_offered(void **state)
+{
+    static const uint8_t b[16] = { 0 };
+    (void)state;
+    for (int64_t n = 0; n < 16; n += 15) {
+        writing w = { .attributes = { evl_attribute_int("K", 9), evl_attribute_int("N", 2),
+                                      evl_attribute_int("block_size", 8) },
+                      .d.n_attributes = 3 };
+        if (n)
+            hold(&w.values[1], EVAL_UINT8, b, n);
+        write_op(&w, "MatMulNBits", "com.microsoft", 3);
+        assert_string_equal(w.d.op, "MatMulNBits");
+        end(&w);
+    }
+}
+
 static void other_operators_and_layouts_stay_as_they_are(void **state)
 {
     writing last = { .attributes = { evl_attribute_int("channels_last", 1) }, .d.n_attributes = 1 };
@@ -104,6 +151,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_input_is_made_real_and_the_result_quantized),
         cmocka_unit_test(each_input_of_a_concat_has_a_scale_and_a_zero_point),
+        cmocka_unit_test(numbers_of_few_bits_become_bytes_with_a_scale_for_each_block),
+        cmocka_unit_test(weights_that_are_no_constant_or_too_short_are_not_offered),
         cmocka_unit_test(other_operators_and_layouts_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
