@@ -57,6 +57,7 @@ void evl_evaluator_end(evl_evaluator *e)
 {
     evl_made_free_all(e, &e->made);
     drop_network(e);
+    evl_plugin_list_free(&e->home->memory, &e->plugins);
     drop_error(&e->error);
     evl_release(&e->home->memory, e->init);
     evl_mutex_free(e->lock);
@@ -84,6 +85,8 @@ EvalStatus evl_evaluator_clone(evl_context *ctx, evl_evaluator *e, evl_evaluator
         clone->init = copy_text(ctx->memory, e->init);
         st = clone->init ? EVAL_OK : evl_no_memory(ctx);
     }
+    if (st == EVAL_OK)
+        st = evl_plugin_list_copy(ctx, ctx->memory, &e->plugins, &clone->plugins);
     if (st == EVAL_OK && e->model) {
         st = evl_states_new(ctx, e->model->graph->n_states, &clone->states);
         if (st == EVAL_OK)
@@ -217,6 +220,7 @@ static EvalStatus create(evl_context *ctx, evl_arena *arena, evl_evaluator *e,
 {
     evl_settings settings;
     evl_model *model;
+    evl_plugin_list plugins = { 0 };
     EvalStatus st = read_settings(ctx, arena, e, description, given, &settings);
     if (st != EVAL_OK)
         return st;
@@ -224,7 +228,10 @@ static EvalStatus create(evl_context *ctx, evl_arena *arena, evl_evaluator *e,
     source.may_map = settings.may_map;
     e->home->memory.cap = (size_t)settings.most_memory;
     ctx->limits = &settings.limits;
-    st = evl_model_load(ctx, e->precision, &settings, &source, &model);
+    st = evl_plugin_list_all(ctx, e, &settings, &plugins);
+    if (st == EVAL_OK)
+        st = evl_model_load(ctx, e->precision, &settings, &source, &plugins, &model);
+    evl_plugin_list_free(ctx->memory, &plugins);
     if (st == EVAL_OK) {
         st = replace_network(ctx, e, model);
         if (st != EVAL_OK)
@@ -251,8 +258,8 @@ EvalStatus evl_evaluator_create(evl_context *ctx, evl_evaluator *e, const char *
 EvalStatus evl_evaluator_set_allocator(evl_context *ctx, evl_evaluator *e,
                                        const EvalAllocator *allocator)
 {
-    if (e->model || e->made || atomic_load(&e->home->users) != 1)
-        return evl_fail(ctx, EVAL_ERR_STATE, "the allocator is set before CreateNetwork");
+    if (e->model || e->made || e->plugins.n || atomic_load(&e->home->users) != 1)
+        return evl_fail(ctx, EVAL_ERR_STATE, "the allocator is set before CreateNetwork and before plug-ins");
     if (allocator && (allocator->size < sizeof *allocator || !allocator->allocate ||
                       !allocator->release))
         return evl_fail(ctx, EVAL_ERR_ARGUMENT,

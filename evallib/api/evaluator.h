@@ -37,6 +37,7 @@ typedef struct evl_evaluator {
     evl_model *model;      /* NULL: no network yet */
     evl_states states;     /* of the network's recurrences, for Evaluate and ForwardPass */
     evl_forward forward;
+    evl_plugin_list plugins; /* for the next CreateNetwork */
     char *init;            /* text of the last Init; NULL: none */
     evl_made *made;        /* by Run: until Release */
     evl_made *evaluated;   /* by Evaluate: until the next */
@@ -146,6 +147,19 @@ EVL_MUST_USE EvalStatus evl_evaluator_run(evl_context *, evl_evaluator *, const 
                                           const EvalRunOptions *);
 EVL_MUST_USE EvalStatus evl_evaluator_release(evl_context *, evl_evaluator *, EvalTensor *,
                                               size_t n);
+
+/* plugins.c: plug-ins of the object's own. */
+EVL_MUST_USE EvalStatus evl_evaluator_load_plugin(evl_context *, evl_evaluator *, const char *path);
+EVL_MUST_USE EvalStatus evl_evaluator_add_plugin(evl_context *, evl_evaluator *, const EvalPlugin *);
+EVL_MUST_USE EvalStatus evl_evaluator_unload_plugin(evl_context *, evl_evaluator *, const char *name);
+EVL_MUST_USE EvalStatus evl_evaluator_plugins(evl_context *, evl_evaluator *, EvalPluginInfo *,
+                                              size_t *count);
+EVL_MUST_USE EvalStatus evl_plugin_list_copy(evl_context *, evl_memory *, const evl_plugin_list *,
+                                             evl_plugin_list *);
+void evl_plugin_list_free(evl_memory *, evl_plugin_list *);
+/* Those of the object, then those that the settings name. */
+EVL_MUST_USE EvalStatus evl_plugin_list_all(evl_context *, const evl_evaluator *,
+                                            const evl_settings *, evl_plugin_list *);
 
 /* made.c: memory for outputs, in a list that remembers it. */
 EVL_MUST_USE EvalStatus evl_made_new(evl_context *, evl_evaluator *, evl_made **list, size_t bytes,

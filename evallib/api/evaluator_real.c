@@ -432,6 +432,41 @@ static const PUBLIC(EvalControl) control_table = {
     memory_use,           load_memory,   load_callback,
 };
 
+static EvalStatus load_plugin(interface *self, const char *path)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK ? evl_leave(&entry, evl_evaluator_load_plugin(&entry.ctx, entry.e, path)) : st;
+}
+
+static EvalStatus load_static(interface *self, const EvalPlugin *plugin)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK ? evl_leave(&entry, evl_evaluator_add_plugin(&entry.ctx, entry.e, plugin))
+                         : st;
+}
+
+static EvalStatus list_plugins(interface *self, EvalPluginInfo *infos, size_t *count)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK ? evl_leave(&entry, evl_evaluator_plugins(&entry.ctx, entry.e, infos, count))
+                         : st;
+}
+
+static EvalStatus unload_plugin(interface *self, const char *name)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK ? evl_leave(&entry, evl_evaluator_unload_plugin(&entry.ctx, entry.e, name))
+                         : st;
+}
+
+static const PUBLIC(EvalPlugins) plugins_table = {
+    sizeof plugins_table, load_plugin, load_static, list_plugins, unload_plugin,
+};
+
 static const PUBLIC(EvalDescribe) describe_table = {
     sizeof describe_table, inputs, outputs, nodes, metadata, operators,
 };
@@ -449,6 +484,7 @@ static const struct {
     { "control", 2, &control_table },
     { "describe", 2, &describe_table },
     { "extended", 1, &extended_table },
+    { "plugins", 1, &plugins_table },
 };
 
 static EvalStatus find_interface(evl_context *ctx, const char *name, uint32_t version,

@@ -10,6 +10,7 @@ static void start_machine(evl_model *m, evl_precision precision)
         precision == EVL_DOUBLE ? evl_kernels_choose_d(cpu) : evl_kernels_choose_f(cpu);
     m->machine = (evl_machine){ .precision = precision, .k = choice.k, .blas = &m->blas };
     m->machine.lanes = choice.lanes;
+    m->machine.foreign = m->plugins.kernels;
     m->machine.accuracy = (evl_accuracy)m->settings.accuracy;
     m->machine.real = precision == EVL_DOUBLE ? EVAL_FLOAT64 : EVAL_FLOAT32;
     for (int type = 0; type < EVL_N_TYPES; type++)
@@ -29,11 +30,11 @@ static size_t thread_count(int64_t wanted)
 static EvalStatus choose_outputs(evl_context *ctx, evl_model *m)
 {
     evl_graph *g = m->graph;
-    if (m->settings.n_output_names == 0)
+    if (m->settings.outputs.n == 0)
         return EVAL_OK;
     g->n_outputs = 0;
-    for (size_t i = 0; i < m->settings.n_output_names; i++) {
-        const char *name = m->settings.output_names[i];
+    for (size_t i = 0; i < m->settings.outputs.n; i++) {
+        const char *name = m->settings.outputs.items[i];
         evl_value *v = evl_graph_find_node(g, name);
         if (!v) {
             EvalStatus st = evl_graph_not_found(ctx, g, name);
@@ -54,12 +55,16 @@ static EvalStatus read_source(evl_context *ctx, evl_model *m, evl_source *source
 
 static EvalStatus read_graph(evl_context *ctx, evl_model *m, evl_source *source)
 {
+    if (m->plugins.n)
+        source->guests = &m->plugins.for_readers;
     m->graph = evl_graph_new(m->arena, NULL);
     if (!m->graph)
         return evl_no_memory(ctx);
     bool is_described = m->settings.description && !source->data && !source->files;
     EvalStatus st = is_described ? evl_ndl_read(ctx, m->settings.description, m->graph)
                                  : read_source(ctx, m, source);
+    if (st == EVAL_OK && is_described)
+        evl_registry_replace(&m->plugins.for_readers.registry, m->graph);
     if (st == EVAL_OK)
         st = evl_infer_graph(ctx, m->graph);
     if (st == EVAL_OK)
@@ -92,7 +97,8 @@ static EvalStatus start(evl_context *ctx, evl_model *m, evl_precision precision,
 }
 
 EvalStatus evl_model_load(evl_context *ctx, evl_precision precision, const evl_settings *settings,
-                          const evl_source *source, evl_model **model)
+                          const evl_source *source, const evl_plugin_list *plugins,
+                          evl_model **model)
 {
     evl_arena *arena = evl_arena_new(ctx->memory);
     evl_model *m = arena ? evl_arena_take(arena, sizeof *m) : NULL;
@@ -104,10 +110,13 @@ EvalStatus evl_model_load(evl_context *ctx, evl_precision precision, const evl_s
     m->memory = ctx->memory;
     m->arena = arena;
     m->settings = *settings;
-    EvalStatus st = start(ctx, m, precision, *source);
+    EvalStatus st =
+        plugins ? evl_plugins_start(ctx, arena, plugins->items, plugins->n, &m->plugins) : EVAL_OK;
+    if (st == EVAL_OK)
+        st = start(ctx, m, precision, *source);
     m->settings.model_path = m->settings.blas = NULL; /* they belong to the configuration */
     m->settings.description = NULL;
-    m->settings.output_names = NULL;
+    m->settings.outputs = m->settings.plugins = m->settings.plugin_folders = (evl_texts){ 0 };
     if (st == EVAL_OK)
         *model = m;
     else
@@ -131,5 +140,6 @@ void evl_model_release(evl_model *m)
     evl_blas_close(&m->blas);
     evl_external_close(&m->external);
     evl_file_close(&m->file);
+    evl_plugins_stop(&m->plugins);
     evl_arena_free(m->arena);
 }

@@ -3,6 +3,7 @@
 #define EVL_API_MODEL_H
 #include "api/settings.h"
 #include "exec/cache.h"
+#include "plugin/plugin.h"
 #include "readers/readers.h"
 
 typedef struct evl_model {
@@ -17,11 +18,18 @@ typedef struct evl_model {
     evl_blas blas;
     evl_store *store;
     evl_plan_cache plans;
+    evl_plugins plugins;
 } evl_model;
+
+/* Those that a model is to be loaded with, in order. */
+typedef struct evl_plugin_list {
+    evl_plugin **items;
+    size_t n, capacity;
+} evl_plugin_list;
 
 /* Nothing of the settings is needed afterwards; of the source, bytes that lie in memory are. */
 EVL_MUST_USE EvalStatus evl_model_load(evl_context *, evl_precision, const evl_settings *,
-                                       const evl_source *, evl_model **);
+                                       const evl_source *, const evl_plugin_list *, evl_model **);
 evl_model *evl_model_use(evl_model *);
 void evl_model_release(evl_model *); /* NULL is allowed */
 #endif

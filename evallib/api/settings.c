@@ -15,7 +15,9 @@ typedef struct key {
 
 static const key keys[] = {
     { "modelPath", KEY_TEXT, offsetof(evl_settings, model_path), 0, 0 },
-    { "outputNodeNames", KEY_LIST, 0, 0, 0 },
+    { "outputNodeNames", KEY_LIST, offsetof(evl_settings, outputs), 0, 0 },
+    { "plugins", KEY_LIST, offsetof(evl_settings, plugins), 0, 0 },
+    { "pluginPath", KEY_LIST, offsetof(evl_settings, plugin_folders), 0, 0 },
     { "numCPUThreads", KEY_INT, offsetof(evl_settings, threads), -1024, 1024 },
     { "spinMicroseconds", KEY_INT, offsetof(evl_settings, spin_us), 0, 1000000 },
     { "planCacheSize", KEY_INT, offsetof(evl_settings, plans), 1, 100000 },
@@ -95,6 +97,12 @@ static EvalStatus read_accuracy(evl_context *ctx, const evl_config *config, int6
                                     "accuracy=%s, expected exact, normal or fast", text);
 }
 
+static EvalStatus read_list(evl_context *ctx, const evl_config *config, const key *k,
+                            evl_texts *list)
+{
+    return evl_config_list(ctx, config, k->name, &list->items, &list->n);
+}
+
 static EvalStatus read_key(evl_context *ctx, const evl_config *config, const key *k,
                            evl_settings *s)
 {
@@ -104,8 +112,7 @@ static EvalStatus read_key(evl_context *ctx, const evl_config *config, const key
     case KEY_SIZE: return read_size(ctx, config, k, to);
     case KEY_BOOL: return evl_config_bool(ctx, config, k->name, to);
     case KEY_TEXT: return evl_config_text(ctx, config, k->name, to);
-    case KEY_LIST:
-        return evl_config_list(ctx, config, k->name, &s->output_names, &s->n_output_names);
+    case KEY_LIST: return read_list(ctx, config, k, to);
     case KEY_ACCURACY: return read_accuracy(ctx, config, to);
     case KEY_DEVICE: return read_device(ctx, config);
     case KEY_NDL:

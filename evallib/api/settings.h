@@ -3,11 +3,17 @@
 #define EVL_API_SETTINGS_H
 #include "config/config.h"
 
+typedef struct evl_texts {
+    const char **items;
+    size_t n;
+} evl_texts;
+
 typedef struct evl_settings {
     const char *model_path;        /* NULL: none */
     const evl_config *description; /* NULL: none; else it holds NDLNetworkBuilder */
-    const char **output_names;
-    size_t n_output_names;
+    evl_texts outputs;             /* outputNodeNames */
+    evl_texts plugins;             /* paths, or names that are looked for in */
+    evl_texts plugin_folders;      /* pluginPath */
     int64_t threads;               /* numCPUThreads: 0 and negative count from all processors */
     int64_t spin_us;               /* spinMicroseconds */
     int64_t plans;                 /* planCacheSize */

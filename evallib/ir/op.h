@@ -15,6 +15,7 @@
 
 struct evl_kernels; /* kernels/kernels.h: of this precision */
 struct evl_loops;   /* kernels/loops.h */
+struct EvalKernelSet; /* evallib/plugin.h */
 
 /* Which methods may be used that are faster and less exact: none, those whose loss was
 ** measured to be small (kernels/winograd_real.c), all. */
@@ -31,6 +32,7 @@ typedef struct evl_machine {
     evl_accuracy accuracy;
     evl_pool *pool;
     const evl_blas *blas;
+    const struct EvalKernelSet *foreign; /* a plug-in's; NULL: none */
 } evl_machine;
 
 /* A node and its operands: what infer, prepare and parameters look at. */

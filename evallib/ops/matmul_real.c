@@ -1,5 +1,6 @@
 /* MatMul, Gemm and Product by tiles. A constant B is packed once; one known only in the run is
 ** packed by each tile. */
+#include "evallib/plugin.h"
 #include "kernels/kernels.h"
 #include "ops/einsum.h"
 #include "ops/matmul.h"
@@ -143,6 +144,48 @@ static void prepare_activation(const evl_prepare *p, plan *x)
             evl_activation_of(p->machine->k->loops, (evl_unary_kind)kind, x->parameters);
 }
 
+/* --- by a plug-in's kernel --- */
+
+enum { FOREIGN_ROWS = 64 }; /* a tile: of the sizes alone, as everywhere */
+
+/* Large products of matrices whose rows lie side by side, with nothing done after them. */
+static bool is_for_foreign(const evl_prepare *p, const plan *x)
+{
+    const evl_matmul *s = &x->shape;
+    const EvalKernelSet *set = p->machine->foreign;
+    return set && set->PUBLIC(Gemm) && x->product.epilogue.alpha == 1 &&
+           !x->product.epilogue.activation.clips && !x->product.epilogue.activation.loop &&
+           !evl_use_in(&p->use, 2) && !evl_use_in(&p->use, 3) && s->k && s->n &&
+           s->m >= EVL_PRODUCT_SMALL / s->k / s->n && s->of[EVL_MATMUL_A].column == 1 &&
+           s->of[EVL_MATMUL_B].column == 1;
+}
+
+static void foreign_tile(void *arg, size_t index, size_t lane)
+{
+    const evl_call *call = arg;
+    const plan *x = call->state;
+    const evl_matmul *s = &x->shape;
+    const evl_matrices *a = &s->of[EVL_MATMUL_A], *b = &s->of[EVL_MATMUL_B], *y = &s->of[EVL_MATMUL_Y];
+    size_t groups = (s->m + FOREIGN_ROWS - 1) / FOREIGN_ROWS, at[EVL_MATMUL_OPERANDS];
+    size_t row = index % groups * FOREIGN_ROWS;
+    size_t n_rows = s->m - row < FOREIGN_ROWS ? s->m - row : FOREIGN_ROWS;
+    (void)lane;
+    evl_matmul_at(s, index / groups, at);
+    call->machine->foreign->PUBLIC(Gemm)(
+        n_rows, s->n, s->k, (const real *)call->in[0]->data + at[EVL_MATMUL_A] + row * a->row, a->row,
+        (const real *)call->in[1]->data + at[EVL_MATMUL_B], b->row,
+        (real *)call->out[0]->data + at[EVL_MATMUL_Y] + row * y->row, y->row);
+}
+
+static EvalStatus run_foreign(const evl_call *call)
+{
+    const plan *x = call->state;
+    size_t groups = (x->shape.m + FOREIGN_ROWS - 1) / FOREIGN_ROWS;
+    evl_call copy = *call;
+    evl_parallel_for(call->machine->pool, groups * x->shape.batch, foreign_tile, &copy);
+    return EVAL_OK;
+}
+
 static EvalStatus prepare(evl_prepare *p)
 {
     plan *x = evl_arena_take(p->arena, sizeof *x);
@@ -156,6 +199,12 @@ static EvalStatus prepare(evl_prepare *p)
     EvalStatus st = prepare_addend(p, x);
     if (p->use.node->op == &evl_op_product)
         prepare_activation(p, x);
+    if (st == EVAL_OK && is_for_foreign(p, x)) {
+        p->state = x;
+        p->run = run_foreign;
+        p->strategy = p->machine->foreign->name;
+        return EVAL_OK;
+    }
     return st == EVAL_OK ? plan_product(p, x) : st;
 }
 

@@ -88,4 +88,14 @@ void evl_blas_open(evl_context *, const char *which, evl_blas *); /* never fails
 void evl_blas_close(evl_blas *);
 
 size_t evl_processor_count(void);
+
+/* A shared library, opened for itself alone: its symbols serve nobody else. */
+typedef struct evl_library {
+    void *handle;
+} evl_library;
+EVL_MUST_USE EvalStatus evl_library_open(evl_context *, const char *path, evl_library *); /* PLUGIN,
+                                                            with the system's reason; IO: no file */
+bool evl_library_symbol(const evl_library *, const char *name, void *function); /* false: none */
+void evl_library_close(evl_library *); /* a zeroed one is allowed */
+bool evl_file_exists(const char *path);
 #endif

@@ -93,6 +93,19 @@ static const evl_reader *find_reader(const evl_bytes *file)
     return NULL;
 }
 
+static EvalStatus read_bytes(evl_context *ctx, const evl_source *source, const evl_bytes *file,
+                             evl_graph *graph, evl_external *external)
+{
+    bool is_claimed = false;
+    EvalStatus st = EVAL_OK;
+    if (source->guests)
+        st = source->guests->read(ctx, source->guests, source, graph, &is_claimed);
+    if (is_claimed || st != EVAL_OK)
+        return st;
+    const evl_reader *reader = find_reader(file);
+    return reader ? reader->read(ctx, source, graph, external) : refuse(ctx, file);
+}
+
 EvalStatus evl_read_model(evl_context *ctx, const evl_source *source, evl_graph *graph,
                           evl_external *external)
 {
@@ -100,10 +113,9 @@ EvalStatus evl_read_model(evl_context *ctx, const evl_source *source, evl_graph 
     *external = (evl_external){ 0 };
     if (!source->data || source->size == 0)
         return evl_fail(ctx, EVAL_ERR_FORMAT, "the model is empty");
-    const evl_reader *reader = find_reader(&file);
-    if (!reader)
-        return refuse(ctx, &file);
-    EvalStatus st = reader->read(ctx, source, graph, external);
+    EvalStatus st = read_bytes(ctx, source, &file, graph, external);
+    if (st == EVAL_OK && source->guests)
+        evl_registry_replace(&source->guests->registry, graph);
     if (st == EVAL_OK)
         st = evl_graph_sort(ctx, graph);
     if (st != EVAL_OK)

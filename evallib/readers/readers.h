@@ -6,8 +6,16 @@
 #ifndef EVL_READERS_READERS_H
 #define EVL_READERS_READERS_H
 #include "base/bytes.h"
-#include "ir/graph.h"
-#include "os/os.h"
+#include "ops/registry.h"
+
+struct evl_source;
+
+/* What a model's plug-ins bring: operators, and readers, which are asked before ours. */
+typedef struct evl_guests {
+    evl_registry registry;
+    EvalStatus (*read)(evl_context *, const struct evl_guests *, const struct evl_source *,
+                       evl_graph *, bool *is_claimed);
+} evl_guests;
 
 /* What is read. */
 typedef struct evl_source {
@@ -16,6 +24,7 @@ typedef struct evl_source {
     const char *path;       /* NULL: no file, */
     const EvalFiles *files; /* but the caller's; both NULL: memory, so nothing lies beside it */
     bool may_map;           /* path, and files beside it */
+    const evl_guests *guests; /* NULL: none */
 } evl_source;
 
 /* The bytes of the model itself, into `data` and `size`; *file owns them, unless they are

@@ -209,6 +209,17 @@ typedef struct EvalOperatorInfo {
     uint32_t minInputs, maxInputs, minOutputs, maxOutputs; /* 255: any number */
 } EvalOperatorInfo;
 
+/* What a plug-in is: evallib/plugin.h. */
+struct EvalPlugin;
+
+/* A plug-in that an object has loaded. Strings last until Unload or Destroy. */
+typedef struct EvalPluginInfo {
+    size_t size;              /* sizeof(EvalPluginInfo) */
+    const char *name, *version;
+    const char *path;         /* "" when it was built in */
+    size_t operators, readers, kernels;
+} EvalPluginInfo;
+
 typedef struct EvalInfo {
     size_t size;              /* sizeof(EvalInfo) */
     uint32_t abi;             /* major number of the binary interface */

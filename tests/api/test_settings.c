@@ -21,7 +21,7 @@ static void an_empty_text_gives_what_holds_by_default(void **state)
     fixture f = begin("");
     evl_settings s = good(&f);
     assert_null(s.model_path);
-    assert_int_equal(s.n_output_names, 0);
+    assert_int_equal(s.outputs.n, 0);
     assert_int_equal(s.threads, 1);
     assert_int_equal(s.spin_us, 20);
     assert_int_equal(s.plans, 8);
@@ -43,9 +43,9 @@ static void each_key_has_its_place(void **state)
                       "maxNodes=30\nmaxDepth=4\n");
     evl_settings s = good(&f);
     assert_string_equal(s.model_path, "a b.onnx");
-    assert_int_equal(s.n_output_names, 2);
-    assert_string_equal(s.output_names[0], "z");
-    assert_string_equal(s.output_names[1], "y");
+    assert_int_equal(s.outputs.n, 2);
+    assert_string_equal(s.outputs.items[0], "z");
+    assert_string_equal(s.outputs.items[1], "y");
     assert_int_equal(s.threads, -2);
     assert_int_equal(s.spin_us, 5);
     assert_int_equal(s.plans, 3);

@@ -1,6 +1,5 @@
 /* NodeProto: a draft with its names looked up, then a node, a constant, the nodes of a
 ** function, or a line in the list of what is missing. */
-#include "ops/ops.h"
 #include "readers/onnx/onnx.h"
 #include <string.h>
 
@@ -110,9 +109,10 @@ static EvalStatus miss(evl_onnx *o, const evl_onnx_draft *d)
 }
 
 /* The domain of our own operators is no file's: their attributes are not checked. */
-static const evl_op *find_op(const evl_onnx_draft *d)
+static const evl_op *find_op(const evl_onnx *o, const evl_onnx_draft *d)
 {
-    return strcmp(d->domain, "evl") == 0 ? NULL : evl_op_find(d->domain, d->op);
+    const evl_registry *more = o->source->guests ? &o->source->guests->registry : NULL;
+    return strcmp(d->domain, "evl") == 0 ? NULL : evl_registry_find(more, d->domain, d->op);
 }
 
 static EvalStatus place(evl_onnx *o, const evl_onnx_scope *scope, const evl_onnx_draft *d,
@@ -120,7 +120,7 @@ static EvalStatus place(evl_onnx *o, const evl_onnx_scope *scope, const evl_onnx
 {
     evl_bytes function;
     bool is_function;
-    const evl_op *op = find_op(d);
+    const evl_op *op = find_op(o, d);
     if (!*d->domain && strcmp(d->op, "Constant") == 0)
         return evl_onnx_constant(o, d);
     if (op)

@@ -1,0 +1,193 @@
+/* plugin.h - what a plug-in of evallib gives, and what it is handed.
+**
+** A plug-in is a shared library with one entry, EvalPluginEntry, which gives its table; or
+** the table itself, for LoadStatic. It links against nothing of evallib, keeps no global
+** state, and brings operators, readers of file formats, and kernels:
+**
+**     static EvalStatus run(EvalCall *call) { ... call->in[0].data ... call->out[0].data ... }
+**     static const EvalImplementation floats = { sizeof floats, EVAL_FLOAT32, NULL, run };
+**     ...
+**     const EvalPlugin *EvalPluginEntry(void) { return &plugin; }
+**
+** Every table begins with its size and only ever grows at the end; fields past `size` are
+** taken as zero. So a plug-in goes on working with newer libraries. One that needs more than
+** a library offers says so in `hostSize` and is refused with that reason.
+**
+** Every function of a plug-in is handed an EvalCall and answers with a status. One that fails
+** says why by host->Fail. Prepare, Infer and Run may be called from several threads at once. */
+#ifndef EVALLIB_PLUGIN_H
+#define EVALLIB_PLUGIN_H
+#include "evallib/eval.h"
+
+#if defined(_WIN32)
+#define EVAL_PLUGIN_API __declspec(dllexport)
+#elif defined(__GNUC__)
+#define EVAL_PLUGIN_API __attribute__((visibility("default")))
+#else
+#define EVAL_PLUGIN_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { EVAL_PLUGIN_ABI = 1, EVAL_ANY_NUMBER = 0x7fffffff };
+
+typedef struct EvalHost EvalHost;
+typedef struct EvalCall EvalCall;
+
+typedef enum EvalAttributeKind {
+    EVAL_ATTRIBUTE_INT = 1,    /* data: int64_t[count] */
+    EVAL_ATTRIBUTE_NUMBER = 2, /* double[count] */
+    EVAL_ATTRIBUTE_TEXT = 3,   /* EvalString[count] */
+    EVAL_ATTRIBUTE_TENSOR = 4, /* EvalTensor[count] */
+    EVAL_ATTRIBUTE_KIND_MAX = 0x7fffffff
+} EvalAttributeKind;
+
+/* Passed in arrays: frozen. */
+typedef struct EvalAttribute {
+    const char *name;
+    EvalAttributeKind kind;
+    int32_t isList;            /* 0: one value, count is 1 */
+    size_t count;
+    const void *data;
+} EvalAttribute;
+
+/* What a function of a plug-in is called for. Operands: type EVAL_UNDEFINED is one that is
+** left out, or an output that nobody wants. Floating-point values are of the object's own type
+** (float32 in F, float64 in D) except in Infer while a file is read, when types are as
+** declared; elements narrower than a byte come one a byte. */
+struct EvalCall {
+    size_t size;
+    const EvalHost *host;
+    void *context;             /* of the model: what Start set */
+    const char *node, *op;     /* names of the node ("" when it has none) and its operator */
+    int32_t version;           /* the opset whose semantics hold */
+    EvalType real;             /* EVAL_FLOAT32, EVAL_FLOAT64; UNDEFINED while a file is read */
+    const EvalTensor *in;
+    size_t nIn;
+    EvalTensor *out;
+    size_t nOut;
+    void *state;               /* Prepare sets it to memory of host->Allocate; Run reads it */
+    void *scratch;             /* in Run: scratchBytes, their content is nobody's */
+    size_t scratchBytes;       /* Prepare sets it */
+};
+
+/* What the library offers; `call` is what the plug-in's function was handed. */
+struct EvalHost {
+    size_t size;
+    uint32_t abi;
+    const char *version;       /* of the library */
+
+    /* Zeroed memory that nobody frees: lasts as long as the model (Start, readers) or the
+    ** prepared node (Prepare). Elsewhere, and when memory is short, NULL. */
+    void *(*Allocate)(EvalCall *call, size_t bytes);
+    void (*Log)(EvalCall *call, EvalLogLevel level, const char *text);
+    /* Says why the plug-in fails, as printf does, and gives the status back. */
+    EvalStatus (*Fail)(EvalCall *call, EvalStatus status, const char *format, ...);
+
+    /* work(arg, i) for each i below n, in any order, on the model's threads; returns when all
+    ** are done. In Run only; results must not depend on how many threads there are. */
+    void (*ParallelFor)(EvalCall *call, size_t n, void (*work)(void *arg, size_t i), void *arg);
+
+    /* The node's attributes: by name with what holds when there is none; or one by one, which
+    ** gives 0 past the last. What they point to lasts as long as the call. */
+    int64_t (*Int)(EvalCall *call, const char *name, int64_t fallback);
+    double (*Number)(EvalCall *call, const char *name, double fallback);
+    const char *(*Text)(EvalCall *call, const char *name, const char *fallback);
+    const int64_t *(*Ints)(EvalCall *call, const char *name, size_t *count);
+    const double *(*Numbers)(EvalCall *call, const char *name, size_t *count);
+    int (*Attribute)(EvalCall *call, size_t index, EvalAttribute *attribute);
+
+    /* For readers: they build the network. A value is known by its name. Sizes are -1 where
+    ** unknown, symbol names them (or is NULL, or has NULL entries). Data of constants is
+    ** copied, unless it lies in the bytes that are read. Nodes may come in any order; domain
+    ** NULL is ai.onnx, a name NULL or "" in `in` or `out` is left out. */
+    EvalStatus (*AddInput)(EvalCall *call, const EvalTensor *like, const char *const *symbols);
+    EvalStatus (*AddConstant)(EvalCall *call, const EvalTensor *tensor);
+    EvalStatus (*AddNode)(EvalCall *call, const char *domain, const char *op, int32_t version,
+                          const char *name, const char *const *in, size_t nIn,
+                          const char *const *out, size_t nOut, const EvalAttribute *attributes,
+                          size_t nAttributes);
+    EvalStatus (*AddOutput)(EvalCall *call, const char *name);
+    EvalStatus (*AddMetadata)(EvalCall *call, const char *key, const char *value);
+};
+
+/* An operator for one element type. */
+typedef struct EvalImplementation {
+    size_t size;
+    EvalType type;             /* of input `typeInput`; EVAL_UNDEFINED: any */
+    /* Once for a node whose sizes are known: sets state and scratchBytes. NULL: nothing to do.
+    ** Data of constants is there, that of other operands is NULL. */
+    EvalStatus (*Prepare)(EvalCall *call);
+    /* Computes the outputs, which are zero before. Allocates nothing. */
+    EvalStatus (*Run)(EvalCall *call);
+} EvalImplementation;
+
+enum {
+    EVAL_OPERATOR_VARIES = 1   /* gives other results for the same inputs: random numbers */
+};
+
+typedef struct EvalOperator {
+    size_t size;
+    const char *domain;        /* NULL, "" or "ai.onnx": the standard's, which it replaces */
+    const char *name;
+    uint32_t minInputs, maxInputs, minOutputs, maxOutputs;
+    uint32_t typeInput;        /* the input whose type chooses the implementation */
+    uint32_t flags;
+    /* Sets type, rank and dims of the outputs from those of the inputs; -1: not known. Data of
+    ** an input is there when it is known: a shape may depend on it, and the function is called
+    ** again, in the run, when it is. NULL: every output is like input 0. */
+    EvalStatus (*Infer)(EvalCall *call);
+    const EvalImplementation *const *implementations;
+    size_t nImplementations;
+} EvalOperator;
+
+/* A file format, told by content. */
+typedef struct EvalReader {
+    size_t size;
+    const char *name;
+    /* Does this file look like one of its own? Not 0: yes. */
+    int (*Claims)(const void *data, size_t bytes);
+    /* Builds the network with host->Add...; the bytes last as long as the model. */
+    EvalStatus (*Read)(EvalCall *call, const void *data, size_t bytes);
+} EvalReader;
+
+/* Row-major products for this processor: C[m,n] = A[m,k] B[k,n], lda, ldb, ldc elements from row
+** to row. Called for large products, a tile of rows at a time, from several threads at once;
+** either may be NULL. */
+typedef struct EvalKernelSet {
+    size_t size;
+    const char *name;
+    int32_t score;             /* the highest wins; 0 or less: cannot run on this processor */
+    void (*GemmF)(size_t m, size_t n, size_t k, const float *a, size_t lda, const float *b,
+                  size_t ldb, float *c, size_t ldc);
+    void (*GemmD)(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b,
+                  size_t ldb, double *c, size_t ldc);
+} EvalKernelSet;
+
+typedef struct EvalPlugin {
+    size_t size;
+    uint32_t abi;              /* EVAL_PLUGIN_ABI */
+    uint32_t reserved;         /* zero */
+    size_t hostSize;           /* the least EvalHost that it can work with; 0: any */
+    const char *name, *version;
+    /* Once for each model, before all else: sets call->context. NULL: nothing to do. */
+    EvalStatus (*Start)(EvalCall *call);
+    /* When the model goes, after a Start that succeeded. */
+    void (*Stop)(void *context);
+    const EvalOperator *const *operators;
+    size_t nOperators;
+    const EvalReader *const *readers;
+    size_t nReaders;
+    const EvalKernelSet *const *kernels;
+    size_t nKernels;
+} EvalPlugin;
+
+/* The entry of a plug-in. */
+EVAL_PLUGIN_API const EvalPlugin *EvalPluginEntry(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
