@@ -47,7 +47,8 @@ static EvalStatus start_all(evl_context *ctx, evl_arena *arena, evl_plugin *cons
     EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < n && st == EVAL_OK; i++) {
         evl_guest *guest = &plugins->guests[i];
-        *guest = (evl_guest){ .plugin = opened[i], .arena = arena };
+        *guest = (evl_guest){ .plugin = opened[i], .context = opened[i]->table.user,
+                              .arena = arena };
         st = start(ctx, guest);
         if (st != EVAL_OK)
             break;

@@ -182,6 +182,7 @@ typedef struct EvalPlugin {
     size_t nReaders;
     const EvalKernelSet *const *kernels;
     size_t nKernels;
+    void *user;                /* call->context as long as Start sets no other */
 } EvalPlugin;
 
 /* The entry of a plug-in. */

@@ -8,6 +8,7 @@ load, Model          networks as Python objects
 InferenceSession     the same in ONNX Runtime's spelling
 ModelF, ModelD       CNTK's evaluation interface, as the C library has it
 Error                the base of all exceptions; `status` tells which
+op, load_plugin      operators of your own: in Python, or in a plug-in
 library_info         version and build of the C library
 
 The library's notes, about ignored settings for example, go to the logger "evallib".
@@ -37,6 +38,7 @@ from ._core import (
     library_info,
 )
 from ._model import Model, load
+from ._plugins import load_plugin, op
 from ._session import InferenceSession, ModelMetadata, NodeArg, SessionOptions
 from ._types import NodeInfo, Status
 
@@ -68,6 +70,8 @@ __all__ = [
     "__version__",
     "library_info",
     "load",
+    "load_plugin",
+    "op",
 ]
 
 # Silent until the program says where notes go.

@@ -3,7 +3,8 @@
 import os
 from enum import IntEnum
 from typing import (
-    Any, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union, final,
+    Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, TypeVar, Union,
+    final,
 )
 
 import numpy as np
@@ -38,6 +39,8 @@ __all__ = [
     "__version__",
     "library_info",
     "load",
+    "load_plugin",
+    "op",
 ]
 
 _Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
@@ -102,6 +105,8 @@ class _Evaluator:
         outputs: Optional[Sequence[str]] = None,
         types: Optional[Sequence[int]] = None,
     ) -> Dict[str, Any]: ...
+    def LoadPlugin(self, path: str) -> None: ...
+    def AddOperator(self, operator: Any, /) -> None: ...
     def Describe(self, group: Literal["inputs", "outputs", "nodes"]) -> List[_Described]: ...
     def Metadata(self) -> Dict[str, str]: ...
     def MemoryUse(self) -> Dict[str, int]: ...
@@ -162,6 +167,19 @@ def load(
     threads: int = 1,
     **settings: Any,
 ) -> Model: ...
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+def op(
+    domain: str,
+    name: str,
+    *,
+    shape: Optional[Callable[..., Any]] = None,
+    inputs: Union[int, Tuple[int, int], None] = None,
+    outputs: int = 1,
+    types: Optional[Sequence[npt.DTypeLike]] = None,
+) -> Callable[[_Function], _Function]: ...
+def load_plugin(path: _Path) -> None: ...
 
 class _LibraryInfo(TypedDict):
     version: str

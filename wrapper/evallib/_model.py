@@ -4,6 +4,7 @@ import os
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import _core
+from ._plugins import add_plugins
 from ._settings import configuration_text
 from ._types import NodeInfo
 
@@ -15,8 +16,8 @@ def load(path, precision: str = "float32", threads: int = 1, **settings) -> "Mod
 
     precision: "float32" or "float64", what all floating-point arithmetic is done in.
     threads: how many threads one run may use.
-    settings: further keys of CreateNetwork, for example outputNodeNames=["z"], blas="off";
-    an unknown one is an error, unless strict=False.
+    settings: further keys of CreateNetwork, for example outputNodeNames=["z"], blas="off",
+    plugins=["./mine.so"]; an unknown one is an error, unless strict=False.
     """
     return Model(path, precision, threads, **settings)
 
@@ -30,6 +31,7 @@ def evaluator_of(path, precision: str, threads: int, settings: dict):
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise _core.TypeMismatchError(f"path must be a path, not {type(path).__name__}")
     evaluator = _CLASSES[precision]()
+    add_plugins(evaluator)
     described = {"modelPath": path, "numCPUThreads": threads, "strict": True, **settings}
     evaluator.CreateNetwork(configuration_text(described))
     return evaluator

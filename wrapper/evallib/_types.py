@@ -37,6 +37,11 @@ _NAMES = {
 _ONNX_NAMES = {FLOAT32: "float", FLOAT64: "double", 8: "string"}
 
 
+def number_of_dtype(dtype) -> int:
+    """The number of a numpy type; KeyError: the library has none like it."""
+    return {name: number for number, name in _NAMES.items()}[dtype.name]
+
+
 # What holds other values, as ONNX Runtime spells it.
 _AROUND = {1001: "seq", 1002: "optional", 1003: "map"}
 

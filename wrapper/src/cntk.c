@@ -39,7 +39,9 @@ static PyObject *text_method(evl_evaluator *self, text_slot slot, const char *wh
         EvalStatus status = call_text(&call, slot, bytes);
         if (status)
             evl_call_raise(&call, status);
-        else if (!then || then(&call) == 0)
+        else
+            PyErr_Clear(); /* a shape rule in Python that failed in a branch never taken */
+        if (!status && (!then || then(&call) == 0))
             result = none();
     }
     evl_call_end(&call);
@@ -59,6 +61,13 @@ PyObject *evl_cntk_create_network(PyObject *object, PyObject *args, PyObject *na
     PyObject *description = parse_text(args, named, "description");
     return text_method(self, self->native->create_network, "description", description,
                        evl_describe_refresh);
+}
+
+PyObject *evl_cntk_load_plugin(PyObject *object, PyObject *args, PyObject *named)
+{
+    evl_evaluator *self = (evl_evaluator *)object;
+    PyObject *path = parse_text(args, named, "path");
+    return text_method(self, self->native->load_plugin, "path", path, NULL);
 }
 
 PyObject *evl_cntk_start_loop(PyObject *object, PyObject *args, PyObject *named)

@@ -87,6 +87,7 @@ static int traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->capsule);
     Py_VISIT(self->inputs);
     Py_VISIT(self->outputs);
+    Py_VISIT(self->operators);
     return 0;
 }
 
@@ -96,6 +97,7 @@ static int clear(PyObject *object)
     Py_CLEAR(self->inputs);
     Py_CLEAR(self->outputs);
     Py_CLEAR(self->capsule);
+    Py_CLEAR(self->operators); /* after the library's object, which names them */
     return 0;
 }
 
@@ -158,6 +160,8 @@ void evl_call_end(evl_call *call)
 PyObject *evl_call_raise(const evl_call *call, EvalStatus status)
 {
     const evl_evaluator *owner = call->owner;
+    if (PyErr_Occurred()) /* of an operator written in Python: it comes back as it is */
+        return NULL;
     return evl_raise(&owner->state->errors, status, owner->native->last_error(call->self));
 }
 
@@ -188,6 +192,8 @@ static PyObject *clone_model(PyObject *object, PyObject *Py_UNUSED(unused))
         Py_XINCREF(self->outputs);
         copy->inputs = self->inputs;
         copy->outputs = self->outputs;
+        Py_XINCREF(self->operators);
+        copy->operators = self->operators;
     }
     evl_call_end(&call);
     return result;
@@ -238,6 +244,11 @@ static PyMethodDef methods[] = {
       "Run($self, feeds, outputs=None, types=None)\n--\n\nEvaluates typed arrays of any shape, "
       "without carried state, from any number of threads: a dict of arrays gives a dict of "
       "arrays. types asks for element types, numbered as EvalType; 0 takes what comes." },
+    { "LoadPlugin", (PyCFunction)(any)evl_cntk_load_plugin, NAMED,
+      "LoadPlugin($self, path)\n--\n\nLoads a plug-in, for the next CreateNetwork." },
+    { "AddOperator", evl_operator_add, METH_O,
+      "AddOperator($self, operator, /)\n--\n\nAn operator of evallib.op, for the next "
+      "CreateNetwork." },
     { "Clone", clone_model, METH_NOARGS,
       "Clone($self)\n--\n\nA further object on the same network, with a recurrent state of its "
       "own." },

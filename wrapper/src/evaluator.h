@@ -18,6 +18,7 @@ typedef struct evl_evaluator {
     PyObject *capsule; /* NULL once closed */
     PyObject *inputs;  /* dict of name to evl_declared, as bytes, as CreateNetwork left it */
     PyObject *outputs; /* tuple of the network's output names */
+    PyObject *operators; /* list of those written in Python; NULL: none */
     PyObject *weak_references;
     bool is_busy;
 } evl_evaluator;
@@ -69,6 +70,9 @@ PyObject *evl_cntk_start_loop(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_evaluate(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_evaluate_outputs(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_reset_state(PyObject *self, PyObject *unused);
+PyObject *evl_cntk_load_plugin(PyObject *self, PyObject *args, PyObject *named);
+PyObject *evl_operator_new(PyObject *module, PyObject *args); /* of the module */
+PyObject *evl_operator_add(PyObject *self, PyObject *operator);
 PyObject *evl_tensor_run(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_describe_nodes(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_describe_metadata(PyObject *self, PyObject *unused);

@@ -38,6 +38,9 @@ static PyMethodDef functions[] = {
       "library_info()\n--\n\nWhat the evaluation library is, as a dict: \"version\", \"abi\", "
       "\"build\" (compiler and options), \"kernels\" (the instruction set used on this "
       "processor)." },
+    { "operator", evl_operator_new, METH_VARARGS,
+      "operator(domain, name, target, min_inputs, max_inputs, min_outputs, max_outputs, /)\n--\n\n"
+      "What AddOperator takes, of an object with infer and run." },
     { NULL, NULL, 0, NULL },
 };
 

@@ -45,6 +45,8 @@ typedef struct evl_native {
     EvalStatus (*set_log)(void *self, void (*log)(void *user, EvalLogLevel level, const char *text),
                           void *user);
     EvalStatus (*clone)(void *self, void **clone);
+    EvalStatus (*load_plugin)(void *self, const char *path);
+    EvalStatus (*add_plugin)(void *self, const struct EvalPlugin *plugin);
     EvalStatus (*memory_use)(void *self, EvalMemoryUse *use);
     EvalStatus (*describe)(void *self, evl_list list, EvalNodeInfo *infos, size_t *count);
     EvalStatus (*metadata)(void *self, size_t index, const char **key, const char **value);

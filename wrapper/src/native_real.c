@@ -23,6 +23,7 @@ typedef SLOT(EvalInput) input;
 typedef SLOT(EvalOutput) output;
 typedef SLOT(EvalControl) control_table;
 typedef SLOT(EvalDescribe) describe_table;
+typedef SLOT(EvalPlugins) plugins_table;
 
 static void *create(void *symbol)
 {
@@ -150,6 +151,20 @@ static EvalStatus clone_model(void *self, void **made)
     return status;
 }
 
+static EvalStatus load_plugin(void *self, const char *path)
+{
+    const void *table;
+    EvalStatus status = find_table(self, "plugins", &table);
+    return status ? status : ((const plugins_table *)table)->Load(self, path);
+}
+
+static EvalStatus add_plugin(void *self, const struct EvalPlugin *plugin)
+{
+    const void *table;
+    EvalStatus status = find_table(self, "plugins", &table);
+    return status ? status : ((const plugins_table *)table)->LoadStatic(self, plugin);
+}
+
 static EvalStatus memory_use(void *self, EvalMemoryUse *use)
 {
     const void *table;
@@ -195,6 +210,8 @@ const evl_native TWIN(evl_native) = {
     .release = release,
     .set_log = set_log,
     .clone = clone_model,
+    .load_plugin = load_plugin,
+    .add_plugin = add_plugin,
     .memory_use = memory_use,
     .describe = describe,
     .metadata = metadata,
