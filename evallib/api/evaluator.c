@@ -187,11 +187,13 @@ static EvalStatus read_settings(evl_context *ctx, evl_arena *arena, const evl_ev
         st = evl_config_parse(ctx, arena, description, init, &config);
     if (st == EVAL_OK)
         st = evl_settings_read(ctx, config, settings);
+    if (st != EVAL_OK)
+        return st;
     bool is_named = settings->model_path && *settings->model_path;
-    if (st == EVAL_OK && !is_given && !is_named && !settings->description)
+    if (!is_given && !is_named && !settings->description)
         st = evl_fail(ctx, EVAL_ERR_ARGUMENT,
                       "required parameter missing: modelPath=\"...\" names the model's file");
-    if (st == EVAL_OK && is_given && settings->model_path)
+    if (is_given && settings->model_path)
         st = evl_fail(ctx, EVAL_ERR_ARGUMENT, "modelPath=%s, but the model is given: leave it out",
                       settings->model_path);
     return st;

@@ -299,7 +299,7 @@ static EvalStatus with_room(evl_context *ctx, pass *p, size_t n_in, size_t n_out
     EvalStatus st = check_counts(ctx, &p->e->forward, p->in, n_in, p->out, n_out);
     if (st != EVAL_OK)
         return st;
-    evl_flat few[3 * EVL_FEW], *flat = few;
+    evl_flat few[3 * EVL_FEW] = { { 0 } }, *flat = few;
     bool is_few = n_in <= EVL_FEW && n_out <= EVL_FEW;
     if (!is_few)
         flat = evl_allocate_zeroed(ctx->memory, (2 * n_in + n_out) * sizeof *flat);
@@ -309,6 +309,7 @@ static EvalStatus with_room(evl_context *ctx, pass *p, size_t n_in, size_t n_out
     p->part = flat + n_in;
     p->flat_out = flat + 2 * n_in;
     st = run_pass(ctx, p);
+    p->flat_in = p->part = p->flat_out = NULL;
     if (!is_few)
         evl_release(ctx->memory, flat);
     return st;

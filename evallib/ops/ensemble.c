@@ -68,7 +68,7 @@ static EvalStatus run(const evl_call *call)
     r.sums = (char *)call->scratch + evl_ml_scratch(call->in[0], call->machine);
     r.label = e->is_classifier ? call->out[0] : NULL;
     r.scores = !e->is_classifier ? call->out[0] : call->n_out > 1 ? call->out[1] : NULL;
-    evl_each_for((e->n + PART - 1) / PART, PART * STEP * e->forest->n_trees, call->machine->pool,
+    evl_each_for((e->n + PART - 1) / PART, (size_t)PART * STEP * e->forest->n_trees, call->machine->pool,
                  work, &r);
     return EVAL_OK;
 }

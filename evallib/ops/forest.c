@@ -5,8 +5,8 @@
 
 typedef struct making {
     const evl_tree_kit *kit;
-    const evl_tree_nodes *nodes;
-    const evl_splits *splits;
+    evl_tree_nodes nodes;
+    evl_splits splits;
     evl_forest forest;
     size_t n_weights;
     /* Where each part begins in the block. */
@@ -23,7 +23,7 @@ static bool place(size_t n, size_t each, size_t *bytes, size_t *at)
 
 static bool lay_out(making *m, size_t *bytes)
 {
-    size_t n = m->splits->n, n_trees = m->nodes->n_trees, start;
+    size_t n = m->splits.n, n_trees = m->nodes.n_trees, start;
     *bytes = 0;
     return place(1, sizeof(evl_forest), bytes, &start) &&
            place(n_trees, sizeof(uint32_t), bytes, &m->root_at) &&
@@ -37,12 +37,12 @@ static bool lay_out(making *m, size_t *bytes)
 /* What the splits' leaves hold in all, and what is to be known of the whole. */
 static void survey(making *m)
 {
-    const evl_tree_nodes *t = m->nodes;
+    const evl_tree_nodes *t = &m->nodes;
     evl_forest *f = &m->forest;
     f->is_single = f->n_targets == 1;
     f->is_positive = true;
-    for (size_t i = 0; i < m->splits->n; i++) {
-        const evl_split *s = &m->splits->items[i];
+    for (size_t i = 0; i < m->splits.n; i++) {
+        const evl_split *s = &m->splits.items[i];
         f->has_nan_first |= s->nan_first;
         if (s->node == UINT32_MAX)
             continue;
@@ -90,51 +90,47 @@ static EvalStatus sort_trees(evl_context *ctx, evl_arena *arena, evl_splits *s, 
 static EvalStatus fill(evl_context *ctx, void *block, void *arg)
 {
     const making *m = arg;
-    const evl_tree_nodes *t = m->nodes;
+    const evl_tree_nodes *t = &m->nodes;
     char *at = block;
     evl_forest *f = block;
     size_t *first = (size_t *)(void *)(at + m->first_at), n = 0;
     uint32_t *target = (uint32_t *)(void *)(at + m->target_at);
     (void)ctx;
     *f = m->forest;
-    memcpy(at + m->root_at, m->splits->root, t->n_trees * sizeof(uint32_t));
-    memcpy(at + m->depth_at, m->splits->depth, t->n_trees * sizeof(uint32_t));
-    for (size_t i = 0; i < m->splits->n; i++) {
-        const evl_split *s = &m->splits->items[i];
+    memcpy(at + m->root_at, m->splits.root, t->n_trees * sizeof(uint32_t));
+    memcpy(at + m->depth_at, m->splits.depth, t->n_trees * sizeof(uint32_t));
+    for (size_t i = 0; i < m->splits.n; i++) {
+        const evl_split *s = &m->splits.items[i];
         first[i] = n;
         if (s->node != UINT32_MAX)
             for (size_t j = t->weight[s->node]; j < t->weight[s->node + 1]; j++)
                 target[n++] = t->target[j];
     }
-    first[m->splits->n] = n;
+    first[m->splits.n] = n;
     f->root = (const uint32_t *)(void *)(at + m->root_at);
     f->depth = (const uint32_t *)(void *)(at + m->depth_at);
     f->first = first;
     f->target = target;
     f->nodes = at + m->nodes_at;
     f->weights = at + m->weights_at;
-    m->kit->fill(m->splits, t, at + m->nodes_at, at + m->weights_at);
+    m->kit->fill(&m->splits, t, at + m->nodes_at, at + m->weights_at);
     return EVAL_OK;
 }
 
 static EvalStatus make(evl_prepare *p, evl_arena *arena, const char *leaves,
                        const evl_store_key *key, making *m, const void **block)
 {
-    evl_tree_nodes nodes;
-    evl_splits splits;
     size_t bytes, n_targets = m->forest.n_targets;
     bool is_5 = strcmp(leaves, "leaf") == 0;
-    EvalStatus st = is_5 ? evl_trees_read_5(p->ctx, arena, p->use.node, n_targets, &nodes)
-                         : evl_trees_read(p->ctx, arena, p->use.node, leaves, n_targets, &nodes);
+    EvalStatus st = is_5 ? evl_trees_read_5(p->ctx, arena, p->use.node, n_targets, &m->nodes)
+                         : evl_trees_read(p->ctx, arena, p->use.node, leaves, n_targets, &m->nodes);
     if (st == EVAL_OK)
-        st = evl_trees_split(p->ctx, arena, &nodes, &splits);
+        st = evl_trees_split(p->ctx, arena, &m->nodes, &m->splits);
     if (st == EVAL_OK)
-        st = sort_trees(p->ctx, arena, &splits, nodes.n_trees);
+        st = sort_trees(p->ctx, arena, &m->splits, m->nodes.n_trees);
     if (st != EVAL_OK)
         return st;
-    m->nodes = &nodes;
-    m->splits = &splits;
-    m->forest.n_trees = nodes.n_trees;
+    m->forest.n_trees = m->nodes.n_trees;
     survey(m);
     if (!lay_out(m, &bytes))
         return evl_fail(p->ctx, EVAL_ERR_LIMIT, "the trees are larger than memory");

@@ -62,7 +62,7 @@ EvalStatus evl_loop_axis(evl_context *ctx, const evl_node *node, const char *kin
     char name[32] = { 0 };
     size_t n, length = strlen(kind);
     bool has_batch = node->version < BATCHLESS && node->op == &evl_op_scan;
-    memcpy(name, kind, length);
+    memcpy(name, kind, length + 1);
     memcpy(name + length, "_axes", sizeof "_axes");
     const int64_t *axes = evl_node_ints(node, name, &n);
     int64_t wanted = axes && i < n && !has_batch ? axes[i] : 0;

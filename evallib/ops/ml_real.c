@@ -133,7 +133,7 @@ static void above(evl_number threshold, size_t n, const void *from, void *to)
     const real *x = from;
     real *y = to, least = (real)threshold;
     for (size_t i = 0; i < n; i++)
-        y[i] = x[i] > least;
+        y[i] = x[i] > least ? 1 : 0;
 }
 
 /* Of divisor 0 the row stays. */

@@ -324,7 +324,7 @@ EvalStatus evl_trees_read(evl_context *ctx, evl_arena *arena, const evl_node *no
 {
     reading r = { ctx, arena, node, to };
     key *keys = NULL;
-    votes v;
+    votes v = { 0 };
     size_t n;
     *to = (evl_tree_nodes){ .yes_name = "nodes_truenodeids", .no_name = "nodes_falsenodeids" };
     EvalStatus st = read_keys(&r, &keys, &n);

@@ -170,7 +170,8 @@ static void read_relation(parser *p)
     }
     node->has_relation = true;
     node->inputs = read_references(p, node->name, &node->n_inputs);
-    if (node->op->build == evl_cntk_rnn_stack && p->c.version < 14 && node->n_inputs == 2) {
+    if (node->op->build == evl_cntk_rnn_stack && p->c.version < 14 && node->inputs &&
+        node->n_inputs == 2) {
         evl_cntk_node *data = node->inputs[0]; /* behind the weights since then */
         node->inputs[0] = node->inputs[1];
         node->inputs[1] = data;

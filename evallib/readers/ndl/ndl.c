@@ -57,7 +57,7 @@ static EvalStatus add_macros(evl_ndl_network *net, evl_config *section, const ev
 {
     const char *path = NULL, **names;
     const evl_config *from = own;
-    evl_config *file;
+    evl_config *file = NULL;
     size_t n;
     EvalStatus st = evl_config_text(net->ctx, section, "ndlMacros", &path);
     if (st == EVAL_OK && path && *path != '[') {
@@ -110,7 +110,7 @@ static void make_group(evl_ndl_network *net, evl_ndl_scope *scope, evl_span name
     bool has_brackets = evl_span_is_bracket(&names);
     evl_lexer lexer = { .rest = has_brackets ? evl_span_inside(names, &separator) : names };
     evl_span name;
-    lexer.separator = separator == ',' ? ':' : separator;
+    lexer.separator = (char)(separator == ',' ? ':' : separator);
     while (net->status == EVAL_OK && evl_lexer_next(&lexer, &name)) {
         evl_cntk_node *node = evl_ndl_node(net, scope, name);
         if (node)
