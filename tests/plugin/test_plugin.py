@@ -7,7 +7,7 @@ import pytest
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper   # noqa: E402
 
-from conftest import ROOT, compiled   # noqa: E402
+from building import ROOT, compiled   # noqa: E402
 from evallib_ctypes import Failure, Model, NAMES, library_path   # noqa: E402
 
 needs_library = pytest.mark.skipif(library_path() is None, reason="no library: set EVALLIB_LIBRARY")
