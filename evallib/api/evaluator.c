@@ -1,5 +1,6 @@
 /* The life of an object, and of every public call on it. */
 #include "api/evaluator.h"
+#include "writers/onnx.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,4 +306,19 @@ EvalStatus evl_evaluator_memory_use(evl_context *ctx, evl_evaluator *e, EvalMemo
     }
     evl_mutex_unlock(e->lock);
     return EVAL_OK;
+}
+
+EvalStatus evl_evaluator_save(evl_context *ctx, evl_evaluator *e, const char *path)
+{
+    evl_model *m;
+    if (!path || !*path)
+        return evl_fail(ctx, EVAL_ERR_ARGUMENT, "the path to save to is NULL or empty");
+    EvalStatus st = evl_evaluator_model(ctx, e, &m);
+    if (st != EVAL_OK)
+        return st;
+    evl_mutex_lock(m->plans.lock); /* clones may save too */
+    st = evl_write_onnx(ctx, m->graph, path);
+    evl_mutex_unlock(m->plans.lock);
+    evl_model_release(m);
+    return st;
 }

@@ -75,6 +75,8 @@ EVL_MUST_USE EvalStatus evl_evaluator_create(evl_context *, evl_evaluator *, con
 EVL_MUST_USE EvalStatus evl_evaluator_set_allocator(evl_context *, evl_evaluator *,
                                                     const EvalAllocator *);
 EVL_MUST_USE EvalStatus evl_evaluator_memory_use(evl_context *, evl_evaluator *, EvalMemoryUse *);
+/* As an ONNX file. */
+EVL_MUST_USE EvalStatus evl_evaluator_save(evl_context *, evl_evaluator *, const char *path);
 const char *evl_evaluator_last_error(evl_evaluator *);
 
 /* nodes.c: what there is in the network. */

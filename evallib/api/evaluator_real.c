@@ -255,6 +255,13 @@ static EvalStatus load_callback(interface *self, const EvalFiles *files, const c
     return evl_leave(&entry, create_from(&entry, &source, description));
 }
 
+static EvalStatus save(interface *self, const char *path)
+{
+    evl_entry entry;
+    EvalStatus st = enter(&entry, self, true);
+    return st == EVAL_OK ? evl_leave(&entry, evl_evaluator_save(&entry.ctx, entry.e, path)) : st;
+}
+
 static EvalStatus describe(interface *self, evl_listing which, EvalNodeInfo *infos, size_t *count)
 {
     evl_entry entry;
@@ -428,8 +435,8 @@ static EvalStatus set_state(interface *self, const char *name, const real *data,
 }
 
 static const PUBLIC(EvalControl) control_table = {
-    sizeof control_table, set_allocator, set_log,     clone_object,
-    memory_use,           load_memory,   load_callback,
+    sizeof control_table, set_allocator, set_log,       clone_object,
+    memory_use,           load_memory,   load_callback, save,
 };
 
 static EvalStatus load_plugin(interface *self, const char *path)
@@ -481,7 +488,7 @@ static const struct {
     uint32_t version;
     const void *table;
 } interfaces[] = {
-    { "control", 2, &control_table },
+    { "control", 3, &control_table },
     { "describe", 2, &describe_table },
     { "extended", 1, &extended_table },
     { "plugins", 1, &plugins_table },

@@ -98,4 +98,7 @@ EVL_MUST_USE EvalStatus evl_library_open(evl_context *, const char *path, evl_li
 bool evl_library_symbol(const evl_library *, const char *name, void *function); /* false: none */
 void evl_library_close(evl_library *); /* a zeroed one is allowed */
 bool evl_file_exists(const char *path);
+
+/* A file of these bytes, in place of one that is there. EVAL_ERR_IO. */
+EVL_MUST_USE EvalStatus evl_file_write(evl_context *, const char *path, const void *data, size_t);
 #endif

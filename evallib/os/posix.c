@@ -216,6 +216,29 @@ void evl_expect_fill(void *block, size_t bytes)
 
 #endif
 
+static EvalStatus write_all(const source *to, int fd, const char *data, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t done = write(fd, data + at, size - at);
+        if (done < 0 && errno != EINTR)
+            return fail_with_errno(to, "cannot be written: ");
+        at += done > 0 ? (size_t)done : 0;
+    }
+    return EVAL_OK;
+}
+
+EvalStatus evl_file_write(evl_context *ctx, const char *path, const void *data, size_t size)
+{
+    int found = errno;
+    source to = { ctx, path };
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    EvalStatus st = fd < 0 ? fail_with_errno(&to, "cannot be made: ") : write_all(&to, fd, data, size);
+    if (fd >= 0 && close(fd) != 0 && st == EVAL_OK)
+        st = fail_with_errno(&to, "cannot be written: ");
+    errno = found;
+    return st;
+}
+
 /* --- beside a model: the name comes from the file, so it is followed part by part ------- */
 
 static EvalStatus open_folder_of(const source *from, const char *model, int *folder)

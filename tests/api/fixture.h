@@ -36,7 +36,7 @@ static inline model *load(const char *file, const char *more)
 static inline const PUBLIC(EvalControl) *control(model *m)
 {
     const void *table;
-    assert_int_equal(m->vtbl->GetInterface(m, "control", 2, &table), EVAL_OK);
+    assert_int_equal(m->vtbl->GetInterface(m, "control", 3, &table), EVAL_OK);
     return table;
 }
 

@@ -336,7 +336,7 @@ static void further_tables_are_found_by_name_and_version(void **state)
     (void)state;
     model *m = make();
     const void *table = m;
-    assert_int_equal(m->vtbl->GetInterface(m, "control", 3, &table), EVAL_ERR_UNSUPPORTED);
+    assert_int_equal(m->vtbl->GetInterface(m, "control", 4, &table), EVAL_ERR_UNSUPPORTED);
     assert_null(table);
     table = m;
     assert_int_equal(m->vtbl->GetInterface(m, "controls", 1, &table), EVAL_ERR_NOT_FOUND);

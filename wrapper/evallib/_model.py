@@ -104,6 +104,10 @@ class Model:
     def _names(self) -> str:
         return ", ".join(info.name for info in self._inputs)
 
+    def save(self, path) -> None:
+        """Writes the network, of whatever format it was, as an ONNX file."""
+        self._evaluator.Save(os.fsdecode(path))
+
     def clone(self) -> "Model":
         """A further model on the same weights, closed separately."""
         copy = Model.__new__(Model)

@@ -63,6 +63,13 @@ PyObject *evl_cntk_create_network(PyObject *object, PyObject *args, PyObject *na
                        evl_describe_refresh);
 }
 
+PyObject *evl_cntk_save(PyObject *object, PyObject *args, PyObject *named)
+{
+    evl_evaluator *self = (evl_evaluator *)object;
+    PyObject *path = parse_text(args, named, "path");
+    return text_method(self, self->native->save, "path", path, NULL);
+}
+
 PyObject *evl_cntk_load_plugin(PyObject *object, PyObject *args, PyObject *named)
 {
     evl_evaluator *self = (evl_evaluator *)object;

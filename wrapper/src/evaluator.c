@@ -244,6 +244,8 @@ static PyMethodDef methods[] = {
       "Run($self, feeds, outputs=None, types=None)\n--\n\nEvaluates typed arrays of any shape, "
       "without carried state, from any number of threads: a dict of arrays gives a dict of "
       "arrays. types asks for element types, numbered as EvalType; 0 takes what comes." },
+    { "Save", (PyCFunction)(any)evl_cntk_save, NAMED,
+      "Save($self, path)\n--\n\nWrites the network as an ONNX file." },
     { "LoadPlugin", (PyCFunction)(any)evl_cntk_load_plugin, NAMED,
       "LoadPlugin($self, path)\n--\n\nLoads a plug-in, for the next CreateNetwork." },
     { "AddOperator", evl_operator_add, METH_O,

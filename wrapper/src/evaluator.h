@@ -70,6 +70,7 @@ PyObject *evl_cntk_start_loop(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_evaluate(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_evaluate_outputs(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_reset_state(PyObject *self, PyObject *unused);
+PyObject *evl_cntk_save(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_load_plugin(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_operator_new(PyObject *module, PyObject *args); /* of the module */
 PyObject *evl_operator_add(PyObject *self, PyObject *operator);

@@ -45,6 +45,7 @@ typedef struct evl_native {
     EvalStatus (*set_log)(void *self, void (*log)(void *user, EvalLogLevel level, const char *text),
                           void *user);
     EvalStatus (*clone)(void *self, void **clone);
+    EvalStatus (*save)(void *self, const char *path);
     EvalStatus (*load_plugin)(void *self, const char *path);
     EvalStatus (*add_plugin)(void *self, const struct EvalPlugin *plugin);
     EvalStatus (*memory_use)(void *self, EvalMemoryUse *use);

@@ -151,6 +151,13 @@ static EvalStatus clone_model(void *self, void **made)
     return status;
 }
 
+static EvalStatus save(void *self, const char *path)
+{
+    const void *table;
+    EvalStatus status = find_table(self, "control", &table);
+    return status ? status : ((const control_table *)table)->Save(self, path);
+}
+
 static EvalStatus load_plugin(void *self, const char *path)
 {
     const void *table;
@@ -210,6 +217,7 @@ const evl_native TWIN(evl_native) = {
     .release = release,
     .set_log = set_log,
     .clone = clone_model,
+    .save = save,
     .load_plugin = load_plugin,
     .add_plugin = add_plugin,
     .memory_use = memory_use,

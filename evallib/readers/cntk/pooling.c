@@ -1,5 +1,6 @@
 /* pooling.c - the largest or the mean in each window; cells outside the input do not count. */
 #include "readers/cntk/window.h"
+#include <string.h>
 
 static bool leaves_channels(const evl_cntk_window *w)
 {
@@ -22,7 +23,8 @@ static evl_value *pool(evl_cntk_maker *k, const char *op, evl_value *x)
     evl_cntk_window_attributes(k, &w, n, attributes);
     attributes[3] =
         evl_attribute_int("count_include_pad", k->node->f.averages_pads); /* no dilation */
-    evl_value *y = evl_cntk_call(k, op, &in, 1, attributes, EVL_CNTK_WINDOW_ATTRIBUTES);
+    n = strcmp(op, "MaxPool") == 0 ? 3 : EVL_CNTK_WINDOW_ATTRIBUTES;
+    evl_value *y = evl_cntk_call(k, op, &in, 1, attributes, n);
     if (is_usual || !y)
         return y;
     int64_t dims[EVAL_MAX_RANK];

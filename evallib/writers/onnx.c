@@ -1,0 +1,430 @@
+/* onnx.c - ModelProto of a graph as read.
+**
+** Names are the graph's own; values without one are numbered. Operators of CNTK's networks are
+** those of ONNX's newest opset, where parameters are inputs that older ones have as attributes,
+** and as our readers build them: such attributes become constants here. */
+#include "writers/onnx.h"
+#include "ir/op.h"
+#include "writers/protobuf.h"
+#include <stdio.h>
+#include <string.h>
+
+/* What a graph is written for when none of its nodes says. */
+enum { OPSET = 21, IR_VERSION = 10, LARGEST = 0x7fffffff };
+
+/* Fields of onnx.proto. */
+enum {
+    MODEL_IR = 1, MODEL_PRODUCER = 2, MODEL_GRAPH = 7, MODEL_OPSET = 8, MODEL_METADATA = 14,
+    OPSET_DOMAIN = 1, OPSET_VERSION = 2, PAIR_KEY = 1, PAIR_VALUE = 2,
+    GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12,
+    NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTRIBUTE = 5, NODE_DOMAIN = 7,
+    ATTRIBUTE_NAME = 1, ATTRIBUTE_F = 2, ATTRIBUTE_I = 3, ATTRIBUTE_S = 4, ATTRIBUTE_T = 5,
+    ATTRIBUTE_G = 6, ATTRIBUTE_FLOATS = 7, ATTRIBUTE_INTS = 8, ATTRIBUTE_STRINGS = 9,
+    ATTRIBUTE_TENSORS = 10, ATTRIBUTE_GRAPHS = 11, ATTRIBUTE_TYPE = 20,
+    TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_STRINGS = 6, TENSOR_NAME = 8, TENSOR_RAW = 9,
+    INFO_NAME = 1, INFO_TYPE = 2, TYPE_TENSOR = 1, TENSOR_ELEM = 1, TENSOR_SHAPE = 2, SHAPE_DIM = 1,
+    DIM_VALUE = 1, DIM_PARAM = 2
+};
+
+typedef struct onnx_writer {
+    evl_pb_writer pb;
+    int opset;
+    EvalType real; /* not UNDEFINED: what floating-point types become, where a format mixes them */
+    size_t n_unnamed, n_nodes;
+    size_t n_missing; /* nodes that ONNX cannot say */
+} onnx_writer;
+
+enum { LONGEST_NAME = 40 };
+
+/* A value's name; one that has none keeps its number in `slot`, counted from 1. */
+static const char *name_of(onnx_writer *w, evl_value *v, char room[LONGEST_NAME])
+{
+    if (!v)
+        return "";
+    if (*v->name)
+        return v->name;
+    if (!v->slot)
+        v->slot = ++w->n_unnamed;
+    snprintf(room, LONGEST_NAME, "evallib:%zu", v->slot);
+    return room;
+}
+
+/* --- tensors and types ----------------------------------------------------------------------- */
+
+static EvalType type_of(const onnx_writer *w, EvalType type)
+{
+    bool is_mixed = type == EVAL_FLOAT32 || type == EVAL_FLOAT64;
+    return is_mixed && w->real != EVAL_UNDEFINED ? w->real : type;
+}
+
+static void put_converted(onnx_writer *w, const evl_tensor *t, size_t n)
+{
+    size_t bytes = n * evl_type_size(w->real); /* of a tensor that fits twice */
+    void *converted = evl_allocate(w->pb.ctx->memory, bytes + 1);
+    if (!converted) {
+        w->pb.status = evl_no_memory(w->pb.ctx);
+        return;
+    }
+    evl_convert(n, t->type, t->data, w->real, converted);
+    evl_pb_put_bytes(&w->pb, TENSOR_RAW, converted, bytes);
+    evl_release(w->pb.ctx->memory, converted);
+}
+
+/* Narrow elements are kept one a byte; files pack the low bits first. */
+static void put_packed(onnx_writer *w, const evl_tensor *t, size_t n, unsigned bits)
+{
+    const unsigned char *from = t->data;
+    size_t n_bytes = (n * bits + 7) / 8, each = 8 / bits;
+    unsigned char *packed = evl_allocate(w->pb.ctx->memory, n_bytes + 1);
+    if (!packed) {
+        w->pb.status = evl_no_memory(w->pb.ctx);
+        return;
+    }
+    memset(packed, 0, n_bytes + 1);
+    for (size_t i = 0; i < n; i++)
+        packed[i / each] |= (unsigned char)((from[i] & ((1u << bits) - 1)) << i % each * bits);
+    evl_pb_put_bytes(&w->pb, TENSOR_RAW, packed, n_bytes);
+    evl_release(w->pb.ctx->memory, packed);
+}
+
+static void put_tensor(onnx_writer *w, uint32_t field, const char *name, const evl_tensor *t)
+{
+    size_t begun = evl_pb_begin(&w->pb), n = evl_shape_count(&t->shape);
+    int bits = evl_type_packed_bits(t->type);
+    for (int32_t i = 0; i < t->shape.rank; i++)
+        evl_pb_put_int(&w->pb, TENSOR_DIMS, t->shape.dim[i]);
+    evl_pb_put_int(&w->pb, TENSOR_TYPE, (int64_t)type_of(w, t->type));
+    if (*name)
+        evl_pb_put_text(&w->pb, TENSOR_NAME, name);
+    if (t->type == EVAL_STRING) {
+        for (size_t i = 0; i < n; i++) {
+            const EvalString *s = (const EvalString *)t->data + i;
+            evl_pb_put_bytes(&w->pb, TENSOR_STRINGS, s->text, s->size);
+        }
+    } else if (bits) {
+        put_packed(w, t, n, (unsigned)bits);
+    } else if (type_of(w, t->type) != t->type) {
+        put_converted(w, t, n);
+    } else {
+        evl_pb_put_bytes(&w->pb, TENSOR_RAW, t->data, n * evl_type_size(t->type));
+    }
+    evl_pb_end(&w->pb, field, begun);
+}
+
+static void put_dim(onnx_writer *w, const evl_value *v, int32_t i)
+{
+    size_t begun = evl_pb_begin(&w->pb);
+    if (v->t.shape.dim[i] >= 0)
+        evl_pb_put_int(&w->pb, DIM_VALUE, v->t.shape.dim[i]);
+    else if (v->dim_names && v->dim_names[i])
+        evl_pb_put_text(&w->pb, DIM_PARAM, v->dim_names[i]);
+    else if (v->has_frames && i == 0)
+        evl_pb_put_text(&w->pb, DIM_PARAM, "frames");
+    evl_pb_end(&w->pb, SHAPE_DIM, begun);
+}
+
+static void put_info(onnx_writer *w, uint32_t field, evl_value *v)
+{
+    char room[LONGEST_NAME];
+    size_t info = evl_pb_begin(&w->pb);
+    evl_pb_put_text(&w->pb, INFO_NAME, name_of(w, v, room));
+    if (v->t.type != EVAL_UNDEFINED) {
+        size_t type = evl_pb_begin(&w->pb), tensor = type;
+        evl_pb_put_int(&w->pb, TENSOR_ELEM, (int64_t)type_of(w, v->t.type));
+        if (v->t.shape.rank >= 0) {
+            size_t shape = evl_pb_begin(&w->pb);
+            for (int32_t i = 0; i < v->t.shape.rank; i++)
+                put_dim(w, v, i);
+            evl_pb_end(&w->pb, TENSOR_SHAPE, shape);
+        }
+        evl_pb_end(&w->pb, TYPE_TENSOR, tensor);
+        evl_pb_end(&w->pb, INFO_TYPE, type);
+    }
+    evl_pb_end(&w->pb, field, info);
+}
+
+/* --- attributes ---------------------------------------------------------------------------------- */
+
+/* AttributeProto's numbers of the kinds. */
+static const int kind_numbers[] = {
+    [EVL_ATTRIBUTE_INT] = 2,     [EVL_ATTRIBUTE_NUMBER] = 1,  [EVL_ATTRIBUTE_TEXT] = 3,
+    [EVL_ATTRIBUTE_TENSOR] = 4,  [EVL_ATTRIBUTE_GRAPH] = 5,   [EVL_ATTRIBUTE_INTS] = 7,
+    [EVL_ATTRIBUTE_NUMBERS] = 6, [EVL_ATTRIBUTE_TEXTS] = 8,   [EVL_ATTRIBUTE_TENSORS] = 9,
+    [EVL_ATTRIBUTE_GRAPHS] = 10,
+};
+
+static void put_graph(onnx_writer *w, uint32_t field, evl_graph *g);
+
+static void put_list_item(onnx_writer *w, const evl_attribute *a, size_t i)
+{
+    switch (a->kind) {
+    case EVL_ATTRIBUTE_INTS: evl_pb_put_int(&w->pb, ATTRIBUTE_INTS, a->u.ints[i]); break;
+    case EVL_ATTRIBUTE_NUMBERS: evl_pb_put_float(&w->pb, ATTRIBUTE_FLOATS, a->u.numbers[i]); break;
+    case EVL_ATTRIBUTE_TEXTS:
+        evl_pb_put_bytes(&w->pb, ATTRIBUTE_STRINGS, a->u.texts[i].text, a->u.texts[i].size);
+        break;
+    case EVL_ATTRIBUTE_TENSORS: put_tensor(w, ATTRIBUTE_TENSORS, "", a->u.tensors[i]); break;
+    case EVL_ATTRIBUTE_GRAPHS: put_graph(w, ATTRIBUTE_GRAPHS, a->u.graphs[i]); break;
+    default: break;
+    }
+}
+
+static void put_attribute(onnx_writer *w, const evl_attribute *a)
+{
+    size_t begun = evl_pb_begin(&w->pb);
+    evl_pb_put_text(&w->pb, ATTRIBUTE_NAME, a->name);
+    evl_pb_put_int(&w->pb, ATTRIBUTE_TYPE, kind_numbers[a->kind]);
+    switch (a->kind) {
+    case EVL_ATTRIBUTE_INT: evl_pb_put_int(&w->pb, ATTRIBUTE_I, a->u.i); break;
+    case EVL_ATTRIBUTE_NUMBER: evl_pb_put_float(&w->pb, ATTRIBUTE_F, a->u.number); break;
+    case EVL_ATTRIBUTE_TEXT:
+        evl_pb_put_bytes(&w->pb, ATTRIBUTE_S, a->u.text.text, a->u.text.size);
+        break;
+    case EVL_ATTRIBUTE_TENSOR: put_tensor(w, ATTRIBUTE_T, "", a->u.tensor); break;
+    case EVL_ATTRIBUTE_GRAPH: put_graph(w, ATTRIBUTE_G, a->u.graph); break;
+    default:
+        for (size_t i = 0; i < a->n; i++)
+            put_list_item(w, a, i);
+    }
+    evl_pb_end(&w->pb, NODE_ATTRIBUTE, begun);
+}
+
+/* --- nodes ------------------------------------------------------------------------------------------ */
+
+/* Attributes of older opsets that are inputs from `since` on. A name of an operator that ends in
+** '*' is a beginning. */
+static const struct {
+    const char *op, *attribute;
+    size_t input;
+    int since;
+} moved[] = {
+    { "Squeeze", "axes", 1, 13 },   { "Unsqueeze", "axes", 1, 13 }, { "ReduceSum", "axes", 1, 13 },
+    { "Reduce*", "axes", 1, 18 },   { "Clip", "min", 1, 11 },       { "Clip", "max", 2, 11 },
+    { "Slice", "starts", 1, 10 },   { "Slice", "ends", 2, 10 },     { "Slice", "axes", 3, 10 },
+    { "Slice", "steps", 4, 10 },    { "Pad", "pads", 1, 11 },       { "Pad", "value", 2, 11 },
+    { "Split", "split", 1, 13 },    { "TopK", "k", 1, 10 },         { "Reshape", "shape", 1, 5 },
+    { "Expand", "shape", 1, 8 },    { "Tile", "repeats", 1, 6 },
+};
+
+enum { N_MOVED = sizeof moved / sizeof moved[0], MOST_MOVED = 5 };
+
+static bool is_called(const char *name, const char *pattern)
+{
+    size_t n = strlen(pattern);
+    return pattern[n - 1] == '*' ? strncmp(name, pattern, n - 1) == 0 : strcmp(name, pattern) == 0;
+}
+
+/* The input that an attribute has become; 0: it is one still. */
+static size_t moved_to(const onnx_writer *w, const evl_node *node, const evl_attribute *a)
+{
+    for (size_t i = 0; i < N_MOVED && node->version == EVL_NEWEST && !node->op->domain; i++)
+        if (is_called(node->op->name, moved[i].op) && strcmp(a->name, moved[i].attribute) == 0)
+            return w->opset >= moved[i].since ? moved[i].input : 0;
+    return 0;
+}
+
+/* Of the node that is being written. */
+static void moved_name(const onnx_writer *w, size_t input, char room[LONGEST_NAME])
+{
+    snprintf(room, LONGEST_NAME, "evallib:%zu:%zu", w->n_nodes, input);
+}
+
+/* A parameter as a constant in front of its node, which may stand in any graph. */
+static void put_moved(onnx_writer *w, const evl_node *node, const evl_attribute *a, size_t input)
+{
+    char name[LONGEST_NAME];
+    int64_t n = (int64_t)a->n;
+    evl_tensor t = { .shape = evl_shape_scalar() };
+    evl_attribute value = { .name = "value", .kind = EVL_ATTRIBUTE_TENSOR, .u.tensor = &t };
+    float number = (float)(a->kind == EVL_ATTRIBUTE_NUMBER ? a->u.number : 0);
+    double wide = a->kind == EVL_ATTRIBUTE_NUMBER ? a->u.number : 0;
+    union {
+        const void *given;
+        void *stored; /* tensors are read and written through one type */
+    } data = { a->kind == EVL_ATTRIBUTE_INTS ? (const void *)a->u.ints : (const void *)&a->u.i };
+    bool is_double = node->inputs[0] && node->inputs[0]->t.type == EVAL_FLOAT64;
+    t.type = EVAL_INT64;
+    t.data = data.stored;
+    if (a->kind == EVL_ATTRIBUTE_INTS)
+        t.shape = evl_shape_of(1, &n);
+    if (a->kind == EVL_ATTRIBUTE_NUMBER) {
+        t.type = is_double ? EVAL_FLOAT64 : EVAL_FLOAT32;
+        t.data = is_double ? (void *)&wide : (void *)&number;
+    }
+    size_t begun = evl_pb_begin(&w->pb);
+    moved_name(w, input, name);
+    evl_pb_put_text(&w->pb, NODE_OUTPUT, name);
+    evl_pb_put_text(&w->pb, NODE_OP, "Constant");
+    put_attribute(w, &value);
+    evl_pb_end(&w->pb, GRAPH_NODE, begun);
+}
+
+static void put_operands(onnx_writer *w, const evl_node *node, const bool is_moved[MOST_MOVED])
+{
+    char room[LONGEST_NAME];
+    size_t n = node->n_inputs;
+    for (size_t i = 0; i < MOST_MOVED; i++)
+        if (is_moved[i] && i >= n)
+            n = i + 1;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = i < node->n_inputs ? name_of(w, node->inputs[i], room) : "";
+        if (i < MOST_MOVED && is_moved[i]) {
+            moved_name(w, i, room);
+            name = room;
+        }
+        evl_pb_put_text(&w->pb, NODE_INPUT, name);
+    }
+    for (size_t i = 0; i < node->n_outputs; i++)
+        evl_pb_put_text(&w->pb, NODE_OUTPUT, name_of(w, node->outputs[i], room));
+}
+
+static void put_node(onnx_writer *w, const evl_node *node)
+{
+    bool is_moved[MOST_MOVED] = { false };
+    w->n_nodes++;
+    if (node->op->domain && strcmp(node->op->domain, "evl") == 0) {
+        if (w->n_missing++ == 0)
+            evl_fail(w->pb.ctx, EVAL_ERR_UNSUPPORTED, "ONNX has no operator for:");
+        evl_fail_more(w->pb.ctx, "\nnode '%s': %s", node->name, node->op->name);
+        return;
+    }
+    for (size_t i = 0; i < node->n_attributes; i++) {
+        size_t input = moved_to(w, node, &node->attributes[i]);
+        if (input) {
+            put_moved(w, node, &node->attributes[i], input);
+            is_moved[input] = true;
+        }
+    }
+    size_t begun = evl_pb_begin(&w->pb);
+    put_operands(w, node, is_moved);
+    if (*node->name)
+        evl_pb_put_text(&w->pb, NODE_NAME, node->name);
+    evl_pb_put_text(&w->pb, NODE_OP, node->op->name);
+    for (size_t i = 0; i < node->n_attributes; i++)
+        if (!moved_to(w, node, &node->attributes[i]))
+            put_attribute(w, &node->attributes[i]);
+    if (node->op->domain)
+        evl_pb_put_text(&w->pb, NODE_DOMAIN, node->op->domain);
+    evl_pb_end(&w->pb, GRAPH_NODE, begun);
+}
+
+static void put_graph(onnx_writer *w, uint32_t field, evl_graph *g)
+{
+    char room[LONGEST_NAME];
+    size_t begun = evl_pb_begin(&w->pb);
+    evl_pb_put_text(&w->pb, GRAPH_NAME, "evallib");
+    for (size_t i = 0; i < g->n_nodes; i++)
+        put_node(w, g->nodes[i]);
+    for (size_t i = 0; i < g->n_values; i++)
+        if (g->values[i]->is_constant)
+            put_tensor(w, GRAPH_INITIALIZER, name_of(w, g->values[i], room), &g->values[i]->t);
+    for (size_t i = 0; i < g->n_inputs; i++)
+        put_info(w, GRAPH_INPUT, g->inputs[i]);
+    for (size_t i = 0; i < g->n_outputs; i++)
+        put_info(w, GRAPH_OUTPUT, g->outputs[i]);
+    evl_pb_end(&w->pb, field, begun);
+}
+
+/* --- the model ---------------------------------------------------------------------------------------- */
+
+/* The opset of the standard that the nodes are of: the newest any names. */
+static int opset_of(const evl_graph *g, int found)
+{
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const evl_node *node = g->nodes[i];
+        if (!node->op->domain && node->version != EVL_NEWEST && node->version > found)
+            found = node->version;
+        for (size_t b = 0; evl_node_body(node, b); b++)
+            found = opset_of(evl_node_body(node, b), found);
+    }
+    return found;
+}
+
+static void put_opset(onnx_writer *w, const char *domain, int version)
+{
+    size_t begun = evl_pb_begin(&w->pb);
+    evl_pb_put_text(&w->pb, OPSET_DOMAIN, domain);
+    evl_pb_put_int(&w->pb, OPSET_VERSION, version);
+    evl_pb_end(&w->pb, MODEL_OPSET, begun);
+}
+
+/* Other domains: each once, as its first node names it. `seen` has their names. */
+static void put_opsets(onnx_writer *w, const evl_graph *g, evl_map *seen)
+{
+    size_t known;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const evl_node *node = g->nodes[i];
+        const char *domain = node->op->domain;
+        if (domain && !evl_map_get(seen, domain, strlen(domain), &known)) {
+            put_opset(w, domain, node->version == EVL_NEWEST ? 1 : node->version);
+            if (!evl_map_set(seen, domain, strlen(domain), 1))
+                w->pb.status = evl_no_memory(w->pb.ctx);
+        }
+        for (size_t b = 0; evl_node_body(node, b); b++)
+            put_opsets(w, evl_node_body(node, b), seen);
+    }
+}
+
+static void put_metadata(onnx_writer *w, const evl_graph *g)
+{
+    for (size_t i = 0; i < g->n_metadata; i++) {
+        size_t begun = evl_pb_begin(&w->pb);
+        evl_pb_put_text(&w->pb, PAIR_KEY, g->metadata[i].key);
+        evl_pb_put_text(&w->pb, PAIR_VALUE, g->metadata[i].value);
+        evl_pb_end(&w->pb, MODEL_METADATA, begun);
+    }
+}
+
+static void forget_numbers(evl_graph *g)
+{
+    for (size_t i = 0; i < g->n_values; i++)
+        g->values[i]->slot = 0;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        for (size_t b = 0; evl_node_body(g->nodes[i], b); b++)
+            forget_numbers(evl_node_body(g->nodes[i], b));
+}
+
+/* CNTK's networks are of one type, which their inputs tell; constants that readers add are not
+** always. */
+static EvalType real_of(const evl_graph *g)
+{
+    for (size_t i = 0; i < g->n_inputs; i++)
+        if (g->inputs[i]->t.type == EVAL_FLOAT64)
+            return EVAL_FLOAT64;
+    return EVAL_FLOAT32;
+}
+
+static EvalStatus put_model(onnx_writer *w, evl_graph *g, evl_arena *arena)
+{
+    evl_map *seen = evl_map_new(arena);
+    if (!seen)
+        return evl_no_memory(w->pb.ctx);
+    forget_numbers(g);
+    w->opset = opset_of(g, 0);
+    w->real = w->opset ? EVAL_UNDEFINED : real_of(g);
+    w->opset = w->opset ? w->opset : OPSET;
+    evl_pb_put_int(&w->pb, MODEL_IR, IR_VERSION);
+    evl_pb_put_text(&w->pb, MODEL_PRODUCER, "evallib");
+    put_graph(w, MODEL_GRAPH, g);
+    put_opset(w, "", w->opset);
+    put_opsets(w, g, seen);
+    put_metadata(w, g);
+    if (w->pb.status == EVAL_OK && w->n_missing)
+        w->pb.status = EVAL_ERR_UNSUPPORTED;
+    if (w->pb.status == EVAL_OK && w->pb.n > LARGEST)
+        return evl_fail(w->pb.ctx, EVAL_ERR_LIMIT, "the model would have %zu bytes, and one ONNX file "
+                        "has at most 2 GB", w->pb.n);
+    return w->pb.status;
+}
+
+EvalStatus evl_write_onnx(evl_context *ctx, evl_graph *g, const char *path)
+{
+    onnx_writer w = { .pb = { .ctx = ctx } };
+    evl_arena *arena = evl_arena_new(ctx->memory);
+    EvalStatus st = arena ? put_model(&w, g, arena) : evl_no_memory(ctx);
+    if (st == EVAL_OK)
+        st = evl_file_write(ctx, path, w.pb.data, w.pb.n);
+    evl_pb_writer_free(&w.pb);
+    evl_arena_free(arena);
+    return st;
+}

@@ -1,0 +1,73 @@
+"""Networks of every format saved as ONNX: the same numbers here and in ONNX Runtime."""
+import pathlib
+
+import numpy as np
+import pytest
+
+import evallib
+
+onnx = pytest.importorskip("onnx")
+ort = pytest.importorskip("onnxruntime")
+from onnx import TensorProto, helper   # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CNTK = ROOT.parent / "shared" / "cntk"
+FEED_FORWARD = ["v1/NetworkTests_01_OneHidden.dnn", "v1/BrainScriptTests_LR_reg.dnn", "v1/cifar10.ResNet.cmf",
+                "v2/NIN_cifar.cntkmodel", "v2/pscntk_moon.model", "v2/load_and_eval.dnn"]
+
+
+def check(path, target, tolerance=1e-5):
+    model = evallib.load(path)
+    model.save(target)
+    onnx.checker.check_model(str(target))
+    rng, feeds = np.random.default_rng(7), {}
+    for info in model.inputs:
+        shape = [size if isinstance(size, int) else 3 for size in info.shape]
+        feeds[info.name] = rng.uniform(-1, 1, shape).astype(info.type)
+    names = [info.name for info in model.outputs]
+    ours, again = model.run(feeds, names), evallib.load(target).run(feeds, names)
+    theirs = ort.InferenceSession(str(target), providers=["CPUExecutionProvider"]).run(names, feeds)
+    for name, other in zip(names, theirs):
+        largest = max(np.abs(ours[name]).max(), 0.01)   # ONNX Runtime's Sigmoid is 2e-8 off near 0
+        np.testing.assert_allclose(again[name], ours[name], atol=1e-6 * largest)
+        np.testing.assert_allclose(other, ours[name], atol=tolerance * largest)
+
+
+@pytest.mark.parametrize("name", ["digits.onnx", "digits.dnn"])
+def test_the_samples_saved_compute_the_same(tmp_path, name):
+    check(ROOT / "samples/digits" / name, tmp_path / "saved.onnx")
+
+
+@pytest.mark.parametrize("name", FEED_FORWARD)
+def test_cntk_models_saved_compute_the_same(tmp_path, name):
+    if not (CNTK / name).exists():
+        pytest.skip("the shared models are not there")
+    check(CNTK / name, tmp_path / "saved.onnx")
+
+
+def test_bodies_narrow_types_texts_and_unnamed_values_are_kept(tmp_path):
+    def branch(name, op):
+        return helper.make_graph([helper.make_node(op, ["x"], [name])], name, [],
+                                 [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n"])])
+    narrow = helper.make_tensor("q", TensorProto.INT4, [3], [-8, 7, 1])
+    scale = helper.make_tensor("s", TensorProto.FLOAT, [], [0.5])
+    nodes = [helper.make_node("DequantizeLinear", ["q", "s"], ["d"]),
+             helper.make_node("ReduceMax", ["x"], ["m"], keepdims=0), helper.make_node("Less", ["s", "m"], ["c"]),
+             helper.make_node("If", ["c"], ["i"], then_branch=branch("a", "Exp"), else_branch=branch("b", "Neg")),
+             helper.make_node("Add", ["i", "d"], ["y"], name="sum")]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n"])], [narrow, scale])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), tmp_path / "m.onnx")
+    check(tmp_path / "m.onnx", tmp_path / "saved.onnx")
+    saved = onnx.load(tmp_path / "saved.onnx")
+    assert [n.op_type for n in saved.graph.node] == [n.op_type for n in nodes]
+    assert saved.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "n"
+
+
+def test_what_cannot_be_saved_is_told(tmp_path):
+    model = evallib.load(ROOT / "samples/digits/digits.onnx")
+    with pytest.raises(evallib.FileError, match="cannot be made"):
+        model.save(tmp_path / "none" / "m.onnx")
+    recurrent = evallib.load(ROOT / "samples/sequence.dnn")
+    with pytest.raises(evallib.UnsupportedError, match="ONNX has no operator for:\n.*Recurrence"):
+        recurrent.save(tmp_path / "m.onnx")
