@@ -376,9 +376,10 @@ static void fuse_all(fusion *f, evl_graph *graph)
             fuse(f, &g);
     /* Products whose results stay real, and whose operands need not become so. */
     for (size_t i = 0; i < graph->n_nodes && f->status == EVAL_OK; i++) {
-        g = (group){ .op = graph->nodes[i] };
-        if (g.op->n_inputs > 1 && g.op->n_outputs == 1 && g.op->outputs[0] && g.op->outputs[0]->slot > 0 &&
-            (g.op->op == &evl_op_matmul || g.op->op == &evl_op_gemm))
+        evl_node *op = graph->nodes[i];
+        g = (group){ .op = op };
+        if (op->n_inputs > 1 && op->n_outputs == 1 && op->outputs[0] && op->outputs[0]->slot > 0 &&
+            (op->op == &evl_op_matmul || op->op == &evl_op_gemm))
             fuse(f, &g);
     }
     for (size_t i = 0; i < graph->n_nodes && f->status == EVAL_OK; i++)

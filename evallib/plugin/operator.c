@@ -108,13 +108,13 @@ static EvalStatus call_infer(evl_infer *infer, EvalTensor *in, EvalTensor *out)
     return st;
 }
 
-enum { FEW = 8 }; /* operands that need no allocation */
+enum { FEW = 16 }; /* operands that need no allocation */
 
 static EvalStatus infer(evl_infer *infer)
 {
-    EvalTensor few[2 * FEW], *all = few;
+    EvalTensor few[FEW], *all = few;
     size_t n_in = infer->use.n_in, n = n_in + infer->n_out;
-    if (n > 2 * FEW && !(all = evl_allocate(infer->ctx->memory, n * sizeof *all)))
+    if (n > FEW && !(all = evl_allocate(infer->ctx->memory, n * sizeof *all)))
         return evl_no_memory(infer->ctx);
     EvalStatus st = call_infer(infer, all, all + n_in);
     if (all != few)

@@ -1,7 +1,7 @@
 #include "writers/protobuf.h"
 #include <string.h>
 
-enum { VARINT = 0, BYTES = 2, FIXED32 = 5, LONGEST_VARINT = 10, FIRST_BLOCK = 4096 };
+enum { VARINT = 0, BYTES = 2, FIXED32 = 5, LONGEST_VARINT = 10, LONGEST_HEAD = 20, FIRST_BLOCK = 4096 };
 
 /* Room for n more; false after a failure. */
 static bool reserve(evl_pb_writer *w, size_t n)
@@ -42,7 +42,7 @@ static void put_tag(evl_pb_writer *w, uint32_t field, unsigned wire)
 
 void evl_pb_put_int(evl_pb_writer *w, uint32_t field, int64_t value)
 {
-    if (!reserve(w, 2 * LONGEST_VARINT))
+    if (!reserve(w, LONGEST_HEAD))
         return;
     put_tag(w, field, VARINT);
     w->n += varint(w->data + w->n, (uint64_t)value);
@@ -60,7 +60,7 @@ void evl_pb_put_float(evl_pb_writer *w, uint32_t field, double value)
 
 void evl_pb_put_bytes(evl_pb_writer *w, uint32_t field, const void *bytes, size_t n)
 {
-    if (n > SIZE_MAX / 4 || !reserve(w, 2 * LONGEST_VARINT + n))
+    if (n > SIZE_MAX / 4 || !reserve(w, LONGEST_HEAD + n))
         return;
     put_tag(w, field, BYTES);
     w->n += varint(w->data + w->n, n);
@@ -82,7 +82,7 @@ size_t evl_pb_begin(evl_pb_writer *w)
 /* The length is known now: the content moves behind it. */
 void evl_pb_end(evl_pb_writer *w, uint32_t field, size_t begun)
 {
-    unsigned char head[2 * LONGEST_VARINT];
+    unsigned char head[LONGEST_HEAD];
     size_t n_content = w->n - begun, n_head = varint(head, (uint64_t)field << 3 | BYTES);
     n_head += varint(head + n_head, n_content);
     if (!reserve(w, n_head))
