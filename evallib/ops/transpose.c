@@ -164,8 +164,13 @@ static void make_blocks(const size_t n[6], const ptrdiff_t from[6], size_t size,
     evl_strided_ready(&move->box);
 }
 
-/* The channels of the input are (row in block, column in block, channel) in mode DCR and
-** (channel, row in block, column in block) in mode CRD. */
+/* The deep channels are (row in block, column in block, channel) in mode DCR and (channel, row
+** in block, column in block) in mode CRD. */
+static bool is_crd(const evl_use *use)
+{
+    return strcmp(evl_node_text(use->node, "mode", "DCR"), "CRD") == 0;
+}
+
 static EvalStatus make_depth_to_space(evl_context *ctx, const evl_use *use, const evl_tensor *out,
                                       evl_move *move)
 {
@@ -175,14 +180,13 @@ static EvalStatus make_depth_to_space(evl_context *ctx, const evl_use *use, cons
     const size_t n[6] = {
         (size_t)in->dim[0], channels, (size_t)in->dim[2], b, (size_t)in->dim[3], b
     };
-    bool is_crd = strcmp(evl_node_text(use->node, "mode", "DCR"), "CRD") == 0;
     ptrdiff_t s[EVAL_MAX_RANK];
     ptrdiff_t column, row, channel;
     (void)ctx;
     evl_strided_steps(in, size, s);
-    column = is_crd ? s[1] : (ptrdiff_t)channels * s[1];
+    column = is_crd(use) ? s[1] : (ptrdiff_t)channels * s[1];
     row = column * (ptrdiff_t)b;
-    channel = is_crd ? row * (ptrdiff_t)b : s[1];
+    channel = is_crd(use) ? row * (ptrdiff_t)b : s[1];
     make_blocks(n, (const ptrdiff_t[6]){ s[0], channel, s[2], row, s[3], column }, size, move);
     return EVAL_OK;
 }
@@ -193,15 +197,16 @@ static EvalStatus make_space_to_depth(evl_context *ctx, const evl_use *use, cons
     const evl_shape *in = &use->in[0]->shape;
     ptrdiff_t s[EVAL_MAX_RANK], b = (ptrdiff_t)evl_node_int(use->node, "blocksize", 1);
     size_t size = evl_type_size(out->type);
-    const size_t n[6] = { (size_t)in->dim[0],
-                          (size_t)b,
-                          (size_t)b,
-                          (size_t)in->dim[1],
-                          (size_t)out->shape.dim[2],
-                          (size_t)out->shape.dim[3] };
+    size_t samples = (size_t)in->dim[0], channels = (size_t)in->dim[1], block = (size_t)b;
+    size_t rows = (size_t)out->shape.dim[2], columns = (size_t)out->shape.dim[3];
     (void)ctx;
     evl_strided_steps(in, size, s);
-    make_blocks(n, (const ptrdiff_t[6]){ s[0], s[2], s[3], s[1], b * s[2], b * s[3] }, size, move);
+    if (is_crd(use))
+        make_blocks((const size_t[6]){ samples, channels, block, block, rows, columns },
+                    (const ptrdiff_t[6]){ s[0], s[1], s[2], s[3], b * s[2], b * s[3] }, size, move);
+    else
+        make_blocks((const size_t[6]){ samples, block, block, channels, rows, columns },
+                    (const ptrdiff_t[6]){ s[0], s[2], s[3], s[1], b * s[2], b * s[3] }, size, move);
     return EVAL_OK;
 }
 
