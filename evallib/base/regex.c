@@ -4,7 +4,8 @@
 #include "base/characters.h"
 #include "base/regex_part.h"
 
-enum { MOST_STEPS = 1 << 15, NO_CHARACTER = UINT32_MAX };
+enum { MOST_STEPS = 1 << 15 };
+static const uint32_t NO_CHARACTER = UINT32_MAX;
 
 typedef enum step_kind { STEP_SET, STEP_PLACE, STEP_SPLIT, STEP_JUMP, STEP_END } step_kind;
 

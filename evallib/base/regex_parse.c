@@ -3,7 +3,8 @@
 #include "base/regex_part.h"
 #include <string.h>
 
-enum { MOST_DEPTH = 100, MOST_REPEATS = 1000, END = UINT32_MAX, LAST = 0x10ffff };
+enum { MOST_DEPTH = 100, MOST_REPEATS = 1000, LAST = 0x10ffff };
+static const uint32_t END = UINT32_MAX;
 
 typedef struct flags {
     bool any_case, dot_is_all, many_lines;

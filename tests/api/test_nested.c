@@ -186,7 +186,8 @@ static void types_that_nest_without_end_are_refused(void **state)
 {
     (void)state;
     const EvalType types[5] = { EVAL_UNDEFINED };
-    EvalTensor self = around(EVAL_SEQUENCE, 1, &self), out = { 0 };
+    EvalTensor self = { 0 }, out = { 0 };
+    self = around(EVAL_SEQUENCE, 1, &self);
     begin(EVL_FLOAT, types);
     assert_int_equal(run(&self, &out), EVAL_ERR_TYPE);
     core_end(&c);
