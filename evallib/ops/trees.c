@@ -32,7 +32,7 @@ typedef struct builder {
     size_t n_copies, split_capacity, place_capacity, copy_capacity;
 } builder;
 
-enum { NOWHERE = UINT32_MAX };
+static const uint32_t NOWHERE = UINT32_MAX;
 
 /* Two splits side by side, to be made later. */
 static EvalStatus add(builder *b, const place *items, size_t n, uint32_t *first)
