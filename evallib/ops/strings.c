@@ -43,15 +43,17 @@ typedef struct joining {
 static EvalStatus join(const evl_call *call, const EvalString *a, const EvalString *b,
                        EvalString *y)
 {
-    size_t size;
-    char *text =
-        evl_size_add(a->size, b->size, &size) ? evl_arena_text(call->texts, "", size) : NULL;
+    size_t size, bytes;
+    if (!evl_size_add(a->size, b->size, &size) || !evl_size_add(size, 1, &bytes))
+        return evl_no_memory(call->ctx);
+    char *text = evl_arena_take(call->texts, bytes);
     if (!text)
         return evl_no_memory(call->ctx);
     if (a->size)
         memcpy(text, a->text, a->size);
     if (b->size)
         memcpy(text + a->size, b->text, b->size);
+    text[size] = '\0';
     *y = (EvalString){ text, size };
     return EVAL_OK;
 }
