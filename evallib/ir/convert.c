@@ -249,7 +249,8 @@ static void widen(size_t n, const void *source, double *target)
     for (size_t i = 0; i < n; i++) {
         float x;
         memcpy(&x, (const char *)source + i * sizeof x, sizeof x);
-        target[i] = (double)x;
+        double y = (double)x;
+        memcpy(&target[i], &y, sizeof y); /* the caller's may be unaligned */
     }
 }
 
@@ -258,7 +259,8 @@ static void narrow(size_t n, const void *source, float *target)
     for (size_t i = 0; i < n; i++) {
         double x;
         memcpy(&x, (const char *)source + i * sizeof x, sizeof x);
-        target[i] = (float)x;
+        float y = (float)x;
+        memcpy(&target[i], &y, sizeof y);
     }
 }
 
