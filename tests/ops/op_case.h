@@ -51,6 +51,19 @@ static inline bool is_near(double got, double right, evl_precision precision)
     return got == right || (isnan(got) && isnan(right)) || fabs(got - right) <= room;
 }
 
+static inline bool is_same_text(const EvalString *a, const EvalString *b)
+{
+    return a->size == b->size && (a->size == 0 || memcmp(a->text, b->text, a->size) == 0);
+}
+
+static inline void assert_texts(const op_case *c, const EvalString *got, const EvalString *right, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!is_same_text(&got[i], &right[i]))
+            fail_msg("%s: element %zu is '%.*s', expected '%.*s'", c->op, i, (int)got[i].size, got[i].text,
+                     (int)right[i].size, right[i].text);
+}
+
 static inline void assert_tensor(const op_case *c, const evl_tensor *got, const evl_tensor *right,
                                  evl_precision precision)
 {
@@ -64,6 +77,10 @@ static inline void assert_tensor(const op_case *c, const evl_tensor *got, const 
         assert_true(evl_type_equal(got, right));
         for (size_t i = 0; i < n; i++)
             assert_tensor(c, evl_nested_at(got, i), evl_nested_at(right, i), precision);
+        return;
+    }
+    if (right->type == EVAL_STRING) {
+        assert_texts(c, got->data, right->data, n);
         return;
     }
     for (size_t i = 0; i < n && right->type == EVAL_FLOAT64; i++)

@@ -36,9 +36,10 @@ static void check_call(size_t n, bool has_bias, bool is_silu)
                         .in = { evl_test_reals(x, 3, dims), evl_test_reals(w, 3, weight),
                                 evl_test_reals(b, 1, &channels), evl_test_reals(past, 3, state) },
                         .out = { evl_test_reals(y, 3, dims), evl_test_reals(kept, 3, state) } };
+    static const double no_bias[CHANNELS] = { 0 };
     op_case bare = c;
     if (!has_bias)
-        bare.in[2] = evl_test_reals((const double[CHANNELS]){ 0 }, 1, &channels);
+        bare.in[2] = evl_test_reals(no_bias, 1, &channels);
     check_case(has_bias ? &c : &bare);
 }
 

@@ -168,7 +168,7 @@ static void windows_of_bytes_are_summed_exactly(void **state)
 
 static void other_types_and_lengths_are_refused(void **state)
 {
-    const uint8_t x[9] = { 0 };
+    const uint8_t x[9 * sizeof(int16_t)] = { 0 };
     const int64_t dims[] = { 1, 1, 3, 3 };
     const int32_t y = 0;
     const evl_tensor in = evl_test_tensor(EVAL_UINT8, x, 4, dims);

@@ -49,7 +49,8 @@ static void without_heads(network *n)
 
 static void matrices(network *n)
 {
-    const int64_t q[] = { 7, 6 }, k[] = { 9, 6 }, v[] = { 9, 4 }, turned[] = { 1, 0 };
+    const int64_t q[] = { 7, 6 }, k[] = { 9, 6 }, v[] = { 9, 4 };
+    static const int64_t turned[] = { 1, 0 };
     evl_value *s = two(n, &evl_op_matmul, input(n, 2, q),
                        transposed(n, input(n, 2, k), turned, 2));
     two(n, &evl_op_matmul, softmax(n, s), input(n, 2, v));
