@@ -111,12 +111,15 @@ void *evl_arena_take_many(evl_arena *arena, size_t n, size_t each)
     return evl_size_multiply(n, each, &bytes) ? evl_arena_take(arena, bytes) : NULL;
 }
 
-char *evl_arena_text(evl_arena *arena, const char *text, size_t n)
+char *evl_arena_blank(evl_arena *arena, size_t n)
 {
     size_t bytes;
-    if (!evl_size_add(n, 1, &bytes))
-        return NULL;
-    char *copy = evl_arena_take(arena, bytes);
+    return evl_size_add(n, 1, &bytes) ? evl_arena_take(arena, bytes) : NULL;
+}
+
+char *evl_arena_text(evl_arena *arena, const char *text, size_t n)
+{
+    char *copy = evl_arena_blank(arena, n);
     if (copy && n)
         memcpy(copy, text, n);
     return copy;

@@ -13,6 +13,7 @@ void *evl_arena_take(evl_arena *, size_t bytes);              /* zeroed, EVL_ALI
                                                                  on, else 16; NULL as above */
 void *evl_arena_take_many(evl_arena *, size_t n, size_t each); /* the product is checked */
 char *evl_arena_text(evl_arena *, const char *, size_t n);    /* a copy, ended by '\0' */
+char *evl_arena_blank(evl_arena *, size_t n);                 /* room for a text and its '\0', zeroed */
 
 /* items with room for one more: itself, or a larger copy (doubled). *capacity is
 ** updated. NULL: no memory, and items stays good. */

@@ -189,20 +189,33 @@ static int64_t clamped(const wide *w, int64_t lo, int64_t hi)
     return w->kind != WIDE_FLOAT ? v : v < lo ? lo : v > hi ? hi : v;
 }
 
-static bool write_wide_integer(EvalType type, const wide *w, void *data, size_t i)
+typedef union element {
+    uint8_t u8;
+    int8_t i8;
+    uint16_t u16;
+    int16_t i16;
+    uint32_t u32;
+    int32_t i32;
+    uint64_t u64;
+    int64_t i64;
+    float f32;
+    double f64;
+} element;
+
+static bool write_wide_integer(EvalType type, const wide *w, element *to)
 {
     switch (type) {
-    case EVAL_BOOL: ((uint8_t *)data)[i] = w->kind == WIDE_FLOAT ? w->as.f != 0 : w->as.u != 0; break;
-    case EVAL_UINT8: ((uint8_t *)data)[i] = (uint8_t)clamped(w, 0, UINT8_MAX); break;
-    case EVAL_INT8: ((int8_t *)data)[i] = (int8_t)clamped(w, INT8_MIN, INT8_MAX); break;
-    case EVAL_UINT16: ((uint16_t *)data)[i] = (uint16_t)clamped(w, 0, UINT16_MAX); break;
-    case EVAL_INT16: ((int16_t *)data)[i] = (int16_t)clamped(w, INT16_MIN, INT16_MAX); break;
-    case EVAL_INT32: ((int32_t *)data)[i] = (int32_t)clamped(w, INT32_MIN, INT32_MAX); break;
-    case EVAL_UINT32: ((uint32_t *)data)[i] = (uint32_t)clamped(w, 0, UINT32_MAX); break;
-    case EVAL_INT64: ((int64_t *)data)[i] = as_i64(w); break;
-    case EVAL_UINT64: ((uint64_t *)data)[i] = as_u64(w); break;
-    case EVAL_UINT4: ((uint8_t *)data)[i] = (uint8_t)as_i64(w) & 15u; break;
-    case EVAL_UINT2: ((uint8_t *)data)[i] = (uint8_t)as_i64(w) & 3u; break;
+    case EVAL_BOOL: to->u8 = w->kind == WIDE_FLOAT ? w->as.f != 0 : w->as.u != 0; break;
+    case EVAL_UINT8: to->u8 = (uint8_t)clamped(w, 0, UINT8_MAX); break;
+    case EVAL_INT8: to->i8 = (int8_t)clamped(w, INT8_MIN, INT8_MAX); break;
+    case EVAL_UINT16: to->u16 = (uint16_t)clamped(w, 0, UINT16_MAX); break;
+    case EVAL_INT16: to->i16 = (int16_t)clamped(w, INT16_MIN, INT16_MAX); break;
+    case EVAL_INT32: to->i32 = (int32_t)clamped(w, INT32_MIN, INT32_MAX); break;
+    case EVAL_UINT32: to->u32 = (uint32_t)clamped(w, 0, UINT32_MAX); break;
+    case EVAL_INT64: to->i64 = as_i64(w); break;
+    case EVAL_UINT64: to->u64 = as_u64(w); break;
+    case EVAL_UINT4: to->u8 = (uint8_t)as_i64(w) & 15u; break;
+    case EVAL_UINT2: to->u8 = (uint8_t)as_i64(w) & 3u; break;
     default: return false;
     }
     return true;
@@ -215,20 +228,20 @@ static int8_t narrow_signed(int64_t v, int bits)
     return (int8_t)(((v & (2 * sign - 1)) ^ sign) - sign);
 }
 
-static bool write_wide(EvalType type, const wide *w, void *data, size_t i)
+static bool write_wide(EvalType type, const wide *w, element *to)
 {
     switch (type) {
-    case EVAL_FLOAT32: ((float *)data)[i] = (float)as_double(w); return true;
-    case EVAL_FLOAT64: ((double *)data)[i] = as_double(w); return true;
-    case EVAL_FLOAT16: ((uint16_t *)data)[i] = evl_f16_from_double(as_double(w)); return true;
-    case EVAL_BFLOAT16: ((uint16_t *)data)[i] = evl_bf16_from_double(as_double(w)); return true;
-    case EVAL_INT4: ((int8_t *)data)[i] = narrow_signed(as_i64(w), 4); return true;
-    case EVAL_INT2: ((int8_t *)data)[i] = narrow_signed(as_i64(w), 2); return true;
+    case EVAL_FLOAT32: to->f32 = (float)as_double(w); return true;
+    case EVAL_FLOAT64: to->f64 = as_double(w); return true;
+    case EVAL_FLOAT16: to->u16 = evl_f16_from_double(as_double(w)); return true;
+    case EVAL_BFLOAT16: to->u16 = evl_bf16_from_double(as_double(w)); return true;
+    case EVAL_INT4: to->i8 = narrow_signed(as_i64(w), 4); return true;
+    case EVAL_INT2: to->i8 = narrow_signed(as_i64(w), 2); return true;
     default: break;
     }
     if (!evl_type_is_small_float(type))
-        return write_wide_integer(type, w, data, i);
-    ((uint8_t *)data)[i] = evl_small_from_double(type, as_double(w), true, EVL_SMALL_UP);
+        return write_wide_integer(type, w, to);
+    to->u8 = evl_small_from_double(type, as_double(w), true, EVL_SMALL_UP);
     return true;
 }
 
@@ -275,10 +288,13 @@ bool evl_convert(size_t n, EvalType from, const void *source, EvalType to, void 
         return widen(n, source, target), true;
     if (from == EVAL_FLOAT64 && to == EVAL_FLOAT32)
         return narrow(n, source, target), true;
+    size_t each = evl_type_size(to);
     for (size_t i = 0; i < n; i++) {
+        element one; /* aligned, which the caller's memory need not be */
         wide w = read_wide(from, source, i);
-        if (w.kind == WIDE_NONE || !write_wide(to, &w, target, i))
+        if (w.kind == WIDE_NONE || !write_wide(to, &w, &one))
             return false;
+        memcpy((char *)target + i * each, &one, each);
     }
     return true;
 }

@@ -43,17 +43,14 @@ typedef struct joining {
 static EvalStatus join(const evl_call *call, const EvalString *a, const EvalString *b,
                        EvalString *y)
 {
-    size_t size, bytes;
-    if (!evl_size_add(a->size, b->size, &size) || !evl_size_add(size, 1, &bytes))
-        return evl_no_memory(call->ctx);
-    char *text = evl_arena_take(call->texts, bytes);
+    size_t size;
+    char *text = evl_size_add(a->size, b->size, &size) ? evl_arena_blank(call->texts, size) : NULL;
     if (!text)
         return evl_no_memory(call->ctx);
     if (a->size)
         memcpy(text, a->text, a->size);
     if (b->size)
         memcpy(text + a->size, b->text, b->size);
-    text[size] = '\0';
     *y = (EvalString){ text, size };
     return EVAL_OK;
 }
@@ -289,8 +286,7 @@ static EvalStatus change_case(const evl_call *call, const normalizing *how, cons
                               EvalString *y)
 {
     size_t room, n = 0;
-    char *text =
-        evl_size_multiply(x->size, 2, &room) ? evl_arena_text(call->texts, "", room) : NULL;
+    char *text = evl_size_multiply(x->size, 2, &room) ? evl_arena_blank(call->texts, room) : NULL;
     if (!text)
         return evl_no_memory(call->ctx);
     for (size_t i = 0, size; i < x->size; i += size) {
