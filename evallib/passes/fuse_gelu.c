@@ -65,27 +65,29 @@ static evl_value *gelu_of(const evl_node *node, double near)
     return NULL;
 }
 
-static void fuse(evl_graph *g, const evl_op *gelu, double near)
+typedef struct wanted {
+    const evl_op *gelu;
+    double near;
+} wanted;
+
+static EvalStatus fuse(void *arg, evl_node *node)
 {
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        evl_node *node = g->nodes[i];
-        for (size_t b = 0; evl_node_body(node, b); b++)
-            fuse(evl_node_body(node, b), gelu, near);
-        evl_value *x = gelu_of(node, near);
-        if (!x || x->t.type != node->outputs[0]->t.type ||
-            !evl_shape_equal(&x->t.shape, &node->outputs[0]->t.shape))
-            continue;
-        node->op = gelu;
-        node->version = EVL_NEWEST;
-        node->inputs[0] = x;
-        node->n_inputs = 1;
-        node->n_attributes = 0;
-    }
+    const wanted *w = arg;
+    evl_value *x = gelu_of(node, w->near);
+    if (!x || x->t.type != node->outputs[0]->t.type ||
+        !evl_shape_equal(&x->t.shape, &node->outputs[0]->t.shape))
+        return EVAL_OK;
+    node->op = w->gelu;
+    node->version = EVL_NEWEST;
+    node->inputs[0] = x;
+    node->n_inputs = 1;
+    node->n_attributes = 0;
+    return EVAL_OK;
 }
 
 EvalStatus evl_pass_fuse_gelu(evl_context *ctx, const evl_pass_env *env, evl_graph *graph)
 {
+    wanted w = { evl_op_find(NULL, "Gelu"), env->machine->precision == EVL_DOUBLE ? 1e-15 : 1e-6 };
     (void)ctx;
-    fuse(graph, evl_op_find(NULL, "Gelu"), env->machine->precision == EVL_DOUBLE ? 1e-15 : 1e-6);
-    return EVAL_OK;
+    return evl_match_each(graph, fuse, &w);
 }

@@ -162,24 +162,16 @@ static EvalStatus shift(evl_context *ctx, evl_node *node)
     return EVAL_OK;
 }
 
-static EvalStatus fuse(evl_context *ctx, evl_graph *g)
+static EvalStatus fuse(void *ctx, evl_node *node)
 {
-    EvalStatus st = EVAL_OK;
-    for (size_t i = 0; i < g->n_nodes && st == EVAL_OK; i++) {
-        evl_node *node = g->nodes[i];
-        for (size_t b = 0; evl_node_body(node, b) && st == EVAL_OK; b++)
-            st = fuse(ctx, evl_node_body(node, b));
-        if (st == EVAL_OK && node->op == &evl_op_mul)
-            st = scale(ctx, node);
-        else if (st == EVAL_OK && node->op == &evl_op_add)
-            st = shift(ctx, node);
-    }
-    return st;
+    if (node->op == &evl_op_mul)
+        return scale(ctx, node);
+    return node->op == &evl_op_add ? shift(ctx, node) : EVAL_OK;
 }
 
 EvalStatus evl_pass_fuse_norm(evl_context *ctx, const evl_pass_env *env, evl_graph *graph)
 {
     (void)env;
     evl_match_count(graph);
-    return fuse(ctx, graph);
+    return evl_match_each(graph, fuse, ctx);
 }

@@ -30,6 +30,19 @@ void evl_match_count(evl_graph *g)
     count(g);
 }
 
+EvalStatus evl_match_each(evl_graph *g, EvalStatus (*visit)(void *, evl_node *), void *arg)
+{
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < g->n_nodes && st == EVAL_OK; i++) {
+        evl_node *node = g->nodes[i];
+        for (size_t b = 0; evl_node_body(node, b) && st == EVAL_OK; b++)
+            st = evl_match_each(evl_node_body(node, b), visit, arg);
+        if (st == EVAL_OK)
+            st = visit(arg, node);
+    }
+    return st;
+}
+
 bool evl_match_number(const evl_value *v, double *number)
 {
     if (!v || !v->is_constant || !v->t.data || !evl_shape_is_known(&v->t.shape) ||

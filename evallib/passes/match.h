@@ -6,6 +6,9 @@
 /* Leaves in evl_value.slot how many read each value, in bodies too; who asks for it reads. */
 void evl_match_count(evl_graph *);
 
+/* Visits every node, those of a node's bodies before it, until one fails. */
+EvalStatus evl_match_each(evl_graph *, EvalStatus (*visit)(void *arg, evl_node *), void *arg);
+
 /* A constant of one element. */
 bool evl_match_number(const evl_value *, double *number);
 
