@@ -54,10 +54,14 @@ static inline real hard_swish(real x)
     return x * clip(x / 6 + (real)0.5, 0, 1);
 }
 
-static inline real swish(real x, real alpha, real unused)
+static inline real swish(real x, real alpha)
 {
-    (void)unused;
     return x * evl_sigmoid(alpha * x);
+}
+
+static inline real swish_near(real x, real alpha)
+{
+    return x * sigmoid_near(alpha * x);
 }
 
 static inline real softsign(real x)

@@ -94,6 +94,23 @@ static inline real exp_of(real x, real *lost)
     return scaled(y, shifted);
 }
 
+/* What ends in _near gives the same bits with less work, for arguments up to NEAR in size:
+** there 2^n is a normal number, with room for what a result has lost. */
+enum { NEAR = 60 };
+
+static inline real exp_near(real x)
+{
+    real shifted, y = 1 + exp_rest(x, &shifted);
+    return y * power_of_2(shifted);
+}
+
+static inline real exp_of_near(real x, real *lost)
+{
+    real shifted, rest = exp_rest(x, &shifted), y = 1 + rest;
+    *lost = (rest - (y - 1)) * power_of_2(shifted);
+    return y * power_of_2(shifted);
+}
+
 /* exp(x) - 1 for x up to 60. */
 static inline real evl_expm1(real x)
 {
@@ -135,14 +152,25 @@ static inline real evl_tanh(real x)
     return x == 0 ? x : a < (real)0.55 ? small : large;
 }
 
-/* one / (1 + y), y = exp(-|x|), then what rounding y and 1 + y lost. */
-static inline real evl_sigmoid(real x)
+/* one / (1 + y), y = exp(-|x|) = y + low, then what rounding y and 1 + y lost. */
+static inline real sigmoid_of(real x, real y, real low)
 {
-    real low, y = exp_of(x < 0 ? x : -x, &low);
     real sum = 1 + y, lost = (y - (sum - 1)) + low;
     real result = (x < 0 ? y : 1) / sum;
     real inverse = x < 0 ? 1 - result : result;
     return result + ((x < 0 ? low : 0) - result * lost) * inverse;
+}
+
+static inline real evl_sigmoid(real x)
+{
+    real low, y = exp_of(x < 0 ? x : -x, &low);
+    return sigmoid_of(x, y, low);
+}
+
+static inline real sigmoid_near(real x)
+{
+    real low, y = exp_of_near(x < 0 ? x : -x, &low);
+    return sigmoid_of(x, y, low);
 }
 
 static inline real evl_erf(real x)
@@ -150,7 +178,7 @@ static inline real evl_erf(real x)
     real a = fabs(x), z = x * x;
     real small = x + x * horner(z, TWIN(poly_erf), N_ERF);
     a = a > 6 ? 6 : a;
-    real c = evl_exp(-(a * a)) * horner(1 / (a + 2) - (real)0.25, TWIN(poly_erfc), N_ERFC);
+    real c = exp_near(-(a * a)) * horner(1 / (a + 2) - (real)0.25, TWIN(poly_erfc), N_ERFC);
     real large = x < 0 ? c - 1 : 1 - c;
     return a < 1 ? small : large;
 }

@@ -29,6 +29,30 @@ static inline real root(real x)
     return sqrt(x);
 }
 
+static inline real exp_far(real x, real unused)
+{
+    (void)unused;
+    return evl_exp(x);
+}
+
+static inline real exp_close(real x, real unused)
+{
+    (void)unused;
+    return exp_near(x);
+}
+
+static inline real sigmoid_far(real x, real unused)
+{
+    (void)unused;
+    return evl_sigmoid(x);
+}
+
+static inline real sigmoid_close(real x, real unused)
+{
+    (void)unused;
+    return sigmoid_near(x);
+}
+
 static inline real floor_of(real x)
 {
     return floor(x);
@@ -43,6 +67,40 @@ static inline real ceil_of(real x)
 static inline real nearest(real x)
 {
     return rint(x);
+}
+
+/* Whether no p0 x[i] is larger than NEAR; a NaN counts as small. */
+static inline bool all_near(size_t n, const real *x, real p0)
+{
+    real most = 0;
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < n; i++) {
+        real size = fabs(p0 * x[i]);
+        most = most < size ? size : most;
+    }
+    return most <= NEAR;
+}
+
+/* f, or `near`, which gives the same bits sooner for the tiles that are all near. */
+static inline void map_near(size_t n, const void *from, void *to, evl_unary_loop *self,
+                            map_parameters with, real (*near)(real, real),
+                            real (*f)(real, real))
+{
+    const real *x = from, p0 = with.p0;
+    real *y = to;
+    n = map_rest(n, from, to, sizeof *y, self, with.p);
+    for (size_t i = 0; i < n; i += TILE, x += TILE, y += TILE) {
+        size_t part = whole(n - i < TILE ? n - i : TILE, sizeof *y);
+        if (all_near(part, x, p0)) {
+#pragma omp simd
+            for (size_t j = 0; j < part; j++)
+                y[j] = near(x[j], p0);
+        } else {
+#pragma omp simd
+            for (size_t j = 0; j < part; j++)
+                y[j] = f(x[j], p0);
+        }
+    }
 }
 
 static void abs_loop(size_t n, const void *x, void *y, const evl_number *p)
@@ -77,8 +135,7 @@ static void sqrt_loop(size_t n, const void *x, void *y, const evl_number *p)
 
 static void exp_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    (void)p;
-    map(n, x, y, exp_loop, evl_exp);
+    map_near(n, x, y, exp_loop, (map_parameters){ p, 1, 0 }, exp_close, exp_far);
 }
 
 static void log_loop(size_t n, const void *x, void *y, const evl_number *p)
@@ -113,8 +170,7 @@ static void round_loop(size_t n, const void *x, void *y, const evl_number *p)
 
 static void sigmoid_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    (void)p;
-    map(n, x, y, sigmoid_loop, evl_sigmoid);
+    map_near(n, x, y, sigmoid_loop, (map_parameters){ p, 1, 0 }, sigmoid_close, sigmoid_far);
 }
 
 static void tanh_loop(size_t n, const void *x, void *y, const evl_number *p)
@@ -216,7 +272,7 @@ static void clip_loop(size_t n, const void *x, void *y, const evl_number *p)
 
 static void swish_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_with(n, x, y, swish_loop, (map_parameters){ p, (real)p[0], 0 }, swish);
+    map_near(n, x, y, swish_loop, (map_parameters){ p, (real)p[0], 0 }, swish_near, swish);
 }
 
 static void shrink_loop(size_t n, const void *x, void *y, const evl_number *p)

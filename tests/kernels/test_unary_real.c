@@ -62,6 +62,24 @@ static void the_output_may_be_the_input(void **state)
         }
 }
 
+/* Loops may take another way where all of a tile are near 0; neighbours decide it. */
+static void neighbours_change_no_bit(void **state)
+{
+    enum { n = 256 };
+    uint64_t seed = 9;
+    (void)state;
+    for (int kind = 0; kind < EVL_N_UNARY; kind++) {
+        if (!base_loops()->unary[kind] || gives_bytes(kind))
+            continue;
+        for (size_t i = 0; i < n; i++)
+            x[i] = (real)evl_test_random(&seed, i % 2 ? -59 : -2, i % 2 ? 59 : 2);
+        base_loops()->unary[kind](n, x, y, parameters);
+        x[n - 1] = 700;
+        base_loops()->unary[kind](n, x, expected, parameters);
+        assert_same_reals(y, expected, n - 1);
+    }
+}
+
 static wide sigmoid(wide v)
 {
     return 1 / (1 + expl(-v));
@@ -248,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_set_gives_the_same_bits),
         cmocka_unit_test(the_output_may_be_the_input),
+        cmocka_unit_test(neighbours_change_no_bit),
         cmocka_unit_test(functions_are_near_the_truth),
         cmocka_unit_test(log_takes_every_exponent),
         cmocka_unit_test(special_values_are_as_they_should),
