@@ -1,21 +1,24 @@
 /* Elements from one type to another, and the narrow floating-point types.
 **
-** Each element goes through int64, uint64 or double, whichever holds its type exactly;
-** sources may be unaligned (they lie in mapped files), so they are copied out. */
+** A tile at a time goes through int64, uint64 or double, whichever holds its type exactly, in
+** a loop a type; integers' loops are in convert_elem.c. Sources and targets may be unaligned
+** (they lie in mapped files, or are the caller's), so elements are copied in and out. */
+#include "ir/convert.h"
 #include "ir/tensor.h"
 #include <math.h>
 #include <string.h>
 
+enum { TILE = 128 };
+
 typedef enum wide_kind { WIDE_NONE, WIDE_SIGNED, WIDE_UNSIGNED, WIDE_FLOAT } wide_kind;
 
-typedef struct wide {
+typedef struct wides {
     wide_kind kind;
     union {
-        int64_t i;
-        uint64_t u;
-        double f;
+        int64_t i[TILE]; /* of unsigned types too: their bits */
+        double f[TILE];
     } as;
-} wide;
+} wides;
 
 float evl_float_from_bf16(uint16_t bits)
 {
@@ -73,228 +76,201 @@ uint16_t evl_bf16_from_double(double x)
     return (uint16_t)((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
 }
 
-static bool read_wide_unsigned(EvalType type, const char *at, wide *out)
+static const evl_integer_conversion *integer_conversion(EvalType type)
 {
-    out->kind = WIDE_UNSIGNED;
-    out->as.u = 0;
     switch (type) {
     case EVAL_BOOL:
-    case EVAL_UINT8:
+    case EVAL_UINT2:
     case EVAL_UINT4:
-    case EVAL_UINT2: out->as.u = (uint8_t)*at; return true;
-    case EVAL_UINT16: {
-        uint16_t v;
-        memcpy(&v, at, sizeof v);
-        out->as.u = v;
-        return true;
-    }
-    case EVAL_UINT32: {
-        uint32_t v;
-        memcpy(&v, at, sizeof v);
-        out->as.u = v;
-        return true;
-    }
-    case EVAL_UINT64: memcpy(&out->as.u, at, sizeof out->as.u); return true;
-    default: return false;
-    }
-}
-
-static bool read_wide_signed(EvalType type, const char *at, wide *out)
-{
-    out->kind = WIDE_SIGNED;
-    switch (type) {
-    case EVAL_INT8:
+    case EVAL_UINT8: return &evl_integer_conversion_u8;
+    case EVAL_INT2:
     case EVAL_INT4:
-    case EVAL_INT2: out->as.i = (int8_t)*at; return true;
-    case EVAL_INT16: {
-        int16_t v;
-        memcpy(&v, at, sizeof v);
-        out->as.i = v;
-        return true;
-    }
-    case EVAL_INT32: {
-        int32_t v;
-        memcpy(&v, at, sizeof v);
-        out->as.i = v;
-        return true;
-    }
-    case EVAL_INT64: memcpy(&out->as.i, at, sizeof out->as.i); return true;
-    default: return false;
+    case EVAL_INT8: return &evl_integer_conversion_i8;
+    case EVAL_UINT16: return &evl_integer_conversion_u16;
+    case EVAL_INT16: return &evl_integer_conversion_i16;
+    case EVAL_UINT32: return &evl_integer_conversion_u32;
+    case EVAL_INT32: return &evl_integer_conversion_i32;
+    case EVAL_UINT64: return &evl_integer_conversion_u64;
+    case EVAL_INT64: return &evl_integer_conversion_i64;
+    default: return NULL;
     }
 }
 
-static bool read_wide_float(EvalType type, const char *at, wide *out)
+static void widen(size_t n, const void *source, double *y)
 {
-    uint16_t half;
-    float single;
-    out->kind = WIDE_FLOAT;
-    switch (type) {
-    case EVAL_FLOAT32: memcpy(&single, at, sizeof single); out->as.f = (double)single; return true;
-    case EVAL_FLOAT64: memcpy(&out->as.f, at, sizeof out->as.f); return true;
-    case EVAL_FLOAT16:
-        memcpy(&half, at, sizeof half);
-        out->as.f = (double)evl_float_from_f16(half);
-        return true;
-    case EVAL_BFLOAT16:
-        memcpy(&half, at, sizeof half);
-        out->as.f = (double)evl_float_from_bf16(half);
-        return true;
-    default:
-        if (!evl_type_is_small_float(type))
-            return false;
-        out->as.f = evl_small_to_double(type, (uint8_t)*at);
-        return true;
+    for (size_t i = 0; i < n; i++) {
+        float x;
+        memcpy(&x, (const char *)source + i * sizeof x, sizeof x);
+        y[i] = (double)x;
     }
 }
 
-static wide read_wide(EvalType type, const void *data, size_t index)
+static void narrow(size_t n, const double *x, void *target)
 {
-    const char *at = (const char *)data + index * evl_type_size(type);
-    wide value;
-    if (!read_wide_float(type, at, &value) && !read_wide_signed(type, at, &value) &&
-        !read_wide_unsigned(type, at, &value))
-        value.kind = WIDE_NONE;
-    return value;
+    for (size_t i = 0; i < n; i++) {
+        float y = (float)x[i];
+        memcpy((char *)target + i * sizeof y, &y, sizeof y);
+    }
 }
 
-static double as_double(const wide *w)
+static void widen_halves(size_t n, const void *source, float (*widened)(uint16_t), double *y)
 {
-    return w->kind == WIDE_FLOAT ? w->as.f : w->kind == WIDE_SIGNED ? (double)w->as.i
-                                                                    : (double)w->as.u;
+    for (size_t i = 0; i < n; i++) {
+        uint16_t x;
+        memcpy(&x, (const char *)source + i * sizeof x, sizeof x);
+        y[i] = (double)widened(x);
+    }
 }
 
-/* Towards zero; what does not fit goes to the nearest end, NaN to 0. */
-static int64_t as_i64(const wide *w)
+static void narrow_to_halves(size_t n, const double *x, uint16_t (*narrowed)(double), void *target)
 {
-    if (w->kind != WIDE_FLOAT)
-        return w->as.i;
-    if (isnan(w->as.f))
-        return 0;
-    return w->as.f >= 0x1p63 ? INT64_MAX : w->as.f < -0x1p63 ? INT64_MIN : (int64_t)w->as.f;
+    for (size_t i = 0; i < n; i++) {
+        uint16_t y = narrowed(x[i]);
+        memcpy((char *)target + i * sizeof y, &y, sizeof y);
+    }
 }
 
-static uint64_t as_u64(const wide *w)
-{
-    if (w->kind != WIDE_FLOAT)
-        return w->as.u;
-    if (!(w->as.f >= 0)) /* NaN too; negative numbers wrap as those of int64 do */
-        return (uint64_t)as_i64(w);
-    return w->as.f >= 0x1p64 ? UINT64_MAX : (uint64_t)w->as.f;
-}
-
-/* Floating point saturates at the ends of the narrow type; integers wrap (C's conversion). */
-static int64_t clamped(const wide *w, int64_t lo, int64_t hi)
-{
-    int64_t v = as_i64(w);
-    return w->kind != WIDE_FLOAT ? v : v < lo ? lo : v > hi ? hi : v;
-}
-
-typedef union element {
-    uint8_t u8;
-    int8_t i8;
-    uint16_t u16;
-    int16_t i16;
-    uint32_t u32;
-    int32_t i32;
-    uint64_t u64;
-    int64_t i64;
-    float f32;
-    double f64;
-} element;
-
-static bool write_wide_integer(EvalType type, const wide *w, element *to)
+static bool read_floats(size_t n, EvalType type, const void *source, double *y)
 {
     switch (type) {
-    case EVAL_BOOL: to->u8 = w->kind == WIDE_FLOAT ? w->as.f != 0 : w->as.u != 0; break;
-    case EVAL_UINT8: to->u8 = (uint8_t)clamped(w, 0, UINT8_MAX); break;
-    case EVAL_INT8: to->i8 = (int8_t)clamped(w, INT8_MIN, INT8_MAX); break;
-    case EVAL_UINT16: to->u16 = (uint16_t)clamped(w, 0, UINT16_MAX); break;
-    case EVAL_INT16: to->i16 = (int16_t)clamped(w, INT16_MIN, INT16_MAX); break;
-    case EVAL_INT32: to->i32 = (int32_t)clamped(w, INT32_MIN, INT32_MAX); break;
-    case EVAL_UINT32: to->u32 = (uint32_t)clamped(w, 0, UINT32_MAX); break;
-    case EVAL_INT64: to->i64 = as_i64(w); break;
-    case EVAL_UINT64: to->u64 = as_u64(w); break;
-    case EVAL_UINT4: to->u8 = (uint8_t)as_i64(w) & 15u; break;
-    case EVAL_UINT2: to->u8 = (uint8_t)as_i64(w) & 3u; break;
-    default: return false;
-    }
-    return true;
-}
-
-/* Two's complement in the low `bits`, spread over the byte that holds it. */
-static int8_t narrow_signed(int64_t v, int bits)
-{
-    int64_t sign = (int64_t)1 << (bits - 1);
-    return (int8_t)(((v & (2 * sign - 1)) ^ sign) - sign);
-}
-
-static bool write_wide(EvalType type, const wide *w, element *to)
-{
-    switch (type) {
-    case EVAL_FLOAT32: to->f32 = (float)as_double(w); return true;
-    case EVAL_FLOAT64: to->f64 = as_double(w); return true;
-    case EVAL_FLOAT16: to->u16 = evl_f16_from_double(as_double(w)); return true;
-    case EVAL_BFLOAT16: to->u16 = evl_bf16_from_double(as_double(w)); return true;
-    case EVAL_INT4: to->i8 = narrow_signed(as_i64(w), 4); return true;
-    case EVAL_INT2: to->i8 = narrow_signed(as_i64(w), 2); return true;
+    case EVAL_FLOAT32: widen(n, source, y); return true;
+    case EVAL_FLOAT64: memcpy(y, source, n * sizeof *y); return true;
+    case EVAL_FLOAT16: widen_halves(n, source, evl_float_from_f16, y); return true;
+    case EVAL_BFLOAT16: widen_halves(n, source, evl_float_from_bf16, y); return true;
     default: break;
     }
     if (!evl_type_is_small_float(type))
-        return write_wide_integer(type, w, to);
-    to->u8 = evl_small_from_double(type, as_double(w), true, EVL_SMALL_UP);
+        return false;
+    for (size_t i = 0; i < n; i++)
+        y[i] = evl_small_to_double(type, ((const uint8_t *)source)[i]);
+    return true;
+}
+
+static bool read_wides(size_t n, EvalType type, const void *source, wides *w)
+{
+    const evl_integer_conversion *c = integer_conversion(type);
+    w->kind = !c ? WIDE_FLOAT : c->is_signed ? WIDE_SIGNED : WIDE_UNSIGNED;
+    if (c)
+        c->widen(n, source, w->as.i);
+    else if (!read_floats(n, type, source, w->as.f))
+        w->kind = WIDE_NONE;
+    return w->kind != WIDE_NONE;
+}
+
+/* Integers as doubles, in their place. */
+static void make_floats(size_t n, wides *w)
+{
+    for (size_t i = 0; w->kind == WIDE_SIGNED && i < n; i++)
+        w->as.f[i] = (double)w->as.i[i];
+    for (size_t i = 0; w->kind == WIDE_UNSIGNED && i < n; i++)
+        w->as.f[i] = (double)(uint64_t)w->as.i[i];
+    w->kind = WIDE_FLOAT;
+}
+
+/* Towards zero; what does not fit goes to the nearest end, NaN to 0. */
+static int64_t truncated(double x)
+{
+    if (isnan(x))
+        return 0;
+    return x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : (int64_t)x;
+}
+
+static void make_integers(size_t n, wides *w)
+{
+    for (size_t i = 0; w->kind == WIDE_FLOAT && i < n; i++)
+        w->as.i[i] = truncated(w->as.f[i]);
+    w->kind = WIDE_SIGNED;
+}
+
+/* Two's complement in the low `bits`, spread over the byte that holds it. */
+static uint8_t narrow_bits(int64_t v, int bits, bool is_signed)
+{
+    int64_t sign = is_signed ? (int64_t)1 << (bits - 1) : 0;
+    return (uint8_t)(((v & (((int64_t)1 << bits) - 1)) ^ sign) - sign);
+}
+
+/* Types of less than a byte, and bool, which stand in bytes. */
+static bool write_bytes(size_t n, EvalType type, wides *w, uint8_t *y)
+{
+    int bits = type == EVAL_INT4 || type == EVAL_UINT4 ? 4 : 2;
+    bool is_signed = type == EVAL_INT4 || type == EVAL_INT2, is_float = w->kind == WIDE_FLOAT;
+    if (type != EVAL_BOOL)
+        make_integers(n, w);
+    for (size_t i = 0; i < n; i++)
+        if (type != EVAL_BOOL)
+            y[i] = narrow_bits(w->as.i[i], bits, is_signed);
+        else
+            y[i] = is_float ? w->as.f[i] != 0 : w->as.i[i] != 0;
+    return true;
+}
+
+static bool write_floats(size_t n, EvalType type, const double *x, void *target)
+{
+    switch (type) {
+    case EVAL_FLOAT32: narrow(n, x, target); return true;
+    case EVAL_FLOAT64: memcpy(target, x, n * sizeof *x); return true;
+    case EVAL_FLOAT16: narrow_to_halves(n, x, evl_f16_from_double, target); return true;
+    case EVAL_BFLOAT16: narrow_to_halves(n, x, evl_bf16_from_double, target); return true;
+    default: break;
+    }
+    if (!evl_type_is_small_float(type))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        ((uint8_t *)target)[i] = evl_small_from_double(type, x[i], true, EVL_SMALL_UP);
+    return true;
+}
+
+static bool write_wides(size_t n, EvalType type, wides *w, void *target)
+{
+    const evl_integer_conversion *c = integer_conversion(type);
+    switch (type) {
+    case EVAL_BOOL:
+    case EVAL_INT4:
+    case EVAL_UINT4:
+    case EVAL_INT2:
+    case EVAL_UINT2: return write_bytes(n, type, w, target);
+    default: break;
+    }
+    if (!c) {
+        make_floats(n, w);
+        return write_floats(n, type, w->as.f, target);
+    }
+    if (w->kind == WIDE_FLOAT)
+        c->round(n, w->as.f, target);
+    else
+        c->narrow(n, w->as.i, target);
     return true;
 }
 
 int64_t evl_tensor_i64(const evl_tensor *t, size_t index)
 {
-    wide w = read_wide(t->type, t->data, index);
-    return w.kind == WIDE_NONE ? 0 : as_i64(&w);
+    wides w;
+    if (!read_wides(1, t->type, (const char *)t->data + index * evl_type_size(t->type), &w))
+        return 0;
+    make_integers(1, &w);
+    return w.as.i[0];
 }
 
 double evl_tensor_f64(const evl_tensor *t, size_t index)
 {
-    wide w = read_wide(t->type, t->data, index);
-    return w.kind == WIDE_NONE ? 0 : as_double(&w);
-}
-
-static void widen(size_t n, const void *source, double *target)
-{
-    for (size_t i = 0; i < n; i++) {
-        float x;
-        memcpy(&x, (const char *)source + i * sizeof x, sizeof x);
-        double y = (double)x;
-        memcpy(&target[i], &y, sizeof y); /* the caller's may be unaligned */
-    }
-}
-
-static void narrow(size_t n, const void *source, float *target)
-{
-    for (size_t i = 0; i < n; i++) {
-        double x;
-        memcpy(&x, (const char *)source + i * sizeof x, sizeof x);
-        float y = (float)x;
-        memcpy(&target[i], &y, sizeof y);
-    }
+    wides w;
+    if (!read_wides(1, t->type, (const char *)t->data + index * evl_type_size(t->type), &w))
+        return 0;
+    make_floats(1, &w);
+    return w.as.f[0];
 }
 
 bool evl_convert(size_t n, EvalType from, const void *source, EvalType to, void *target)
 {
-    if (n == 0 || from == to) {
-        if (n)
-            memcpy(target, source, n * evl_type_size(to));
-        return true;
-    }
-    if (from == EVAL_FLOAT32 && to == EVAL_FLOAT64)
-        return widen(n, source, target), true;
-    if (from == EVAL_FLOAT64 && to == EVAL_FLOAT32)
-        return narrow(n, source, target), true;
-    size_t each = evl_type_size(to);
-    for (size_t i = 0; i < n; i++) {
-        element one; /* aligned, which the caller's memory need not be */
-        wide w = read_wide(from, source, i);
-        if (w.kind == WIDE_NONE || !write_wide(to, &w, &one))
+    size_t each_from = evl_type_size(from), each = evl_type_size(to);
+    wides w;
+    if (from == to && n)
+        memcpy(target, source, n * each);
+    for (size_t i = 0; from != to && i < n; i += TILE) {
+        size_t part = n - i < TILE ? n - i : TILE;
+        if (!read_wides(part, from, (const char *)source + i * each_from, &w) ||
+            !write_wides(part, to, &w, (char *)target + i * each))
             return false;
-        memcpy((char *)target + i * each, &one, each);
     }
     return true;
 }
