@@ -57,6 +57,16 @@ static void cube_loop(size_t n, const void *a, size_t a_step, const void *b, siz
     zip(n, a, a_step, b, b_step, y, cube_loop, cube);
 }
 
+/* Whether signed_power would change none: 0 < x < infinity, y a number. */
+static inline bool all_usual(size_t n, const real *x, const real *y)
+{
+    real_bits n_others = 0;
+#pragma omp simd reduction(+ : n_others)
+    for (size_t i = 0; i < n; i++)
+        n_others += (x[i] > 0) & (x[i] <= REAL_MAX) & (y[i] == y[i]) ? 0 : 1;
+    return n_others == 0;
+}
+
 /* A step at a time over what stays in the first cache: in one go the steps of few elements
 ** would fit a processor's window, and it would wait. */
 static void power_loop(size_t n, const void *left, size_t a_step, const void *right, size_t b_step,
@@ -73,9 +83,13 @@ static void power_loop(size_t n, const void *left, size_t a_step, const void *ri
 #pragma omp simd
         for (size_t j = 0; j < part; j++)
             power[j] = log2_of(fabs(a[i + j]), &low[j]);
+        bool is_usual = all_usual(part, a + i, b + i);
+        real *result = is_usual ? y + i : power;
 #pragma omp simd
         for (size_t j = 0; j < part; j++)
-            power[j] = power_of(b[i + j], power[j], low[j]);
+            result[j] = power_of(b[i + j], power[j], low[j]);
+        if (is_usual)
+            continue;
 #pragma omp simd
         for (size_t j = 0; j < part; j++)
             y[i + j] = signed_power(a[i + j], b[i + j], power[j]);

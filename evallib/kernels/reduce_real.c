@@ -29,7 +29,10 @@ static void reduce_mean(evl_axis_lines at, const void *x, void *y)
 {
     const real n = (real)at.n;
     fold(at, x, y, &sum_rule);
-    item_loops[EVL_DIV](at.inner, y, 1, &n, 0, y);
+    if (at.inner == 1)
+        *(real *)y /= n;
+    else
+        item_loops[EVL_DIV](at.inner, y, 1, &n, 0, y);
 }
 
 static void reduce_l1(evl_axis_lines at, const void *x, void *y)

@@ -295,8 +295,9 @@ static void lstm_row(const running *r, const evl_rnn_activation *f, const real *
         i[j] += holes[j] * c[j];
         forget[j] += holes[2 * n + j] * c[j];
     }
-    activate(r, &f[0], n, i);
-    if (!r->x->rnn.is_coupled)
+    bool is_whole = !holes && !r->x->rnn.is_coupled; /* then i, o and forget side by side */
+    activate(r, &f[0], is_whole ? 3 * n : n, i);
+    if (!is_whole && !r->x->rnn.is_coupled)
         activate(r, &f[0], n, forget);
     activate(r, &f[1], n, cell);
     for (size_t j = 0; j < n && r->x->rnn.is_coupled; j++)
@@ -306,7 +307,8 @@ static void lstm_row(const running *r, const evl_rnn_activation *f, const real *
     r->k->loops->binary[EVL_ADD](n, c, 1, cell, 1, c);
     for (size_t j = 0; j < n && holes; j++)
         o[j] += holes[n + j] * c[j];
-    activate(r, &f[0], n, o);
+    if (!is_whole)
+        activate(r, &f[0], n, o);
     memcpy(h, c, n * sizeof(real));
     r->k->loops->unary[f[2].kind](n, h, h, f[2].p); /* h(Ct): not clipped */
     for (size_t j = 0; j < n && f[2].after != 1; j++)
