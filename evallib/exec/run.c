@@ -1,12 +1,44 @@
 /* The loop over the steps. */
 #include "exec/exec.h"
 #include "ir/nested.h"
+#include "ops/elementwise.h"
 
 static EvalStatus step_static(evl_session *s, evl_context *ctx, size_t step)
 {
     evl_call *call = &s->calls[step];
     call->ctx = ctx;
     return s->plan->steps[step].run(call);
+}
+
+/* Elements of a part: a few operands' stay in the first cache. */
+enum { PART = 4096 };
+
+typedef struct together {
+    const evl_step *steps;
+    const evl_call *calls;
+    size_t n_steps, count;
+} together;
+
+static void run_tile(void *arg, size_t tile, size_t lane)
+{
+    const together *t = arg;
+    size_t end = evl_tile_start(t->count, tile + 1);
+    (void)lane;
+    for (size_t from = evl_tile_start(t->count, tile), to; from < end; from = to) {
+        to = end - from < PART ? end : from + PART;
+        for (size_t i = 0; i < t->n_steps; i++)
+            t->steps[i].part(&t->calls[i], from, to);
+    }
+}
+
+/* Step i and those that run together with it: parts do not fail. */
+static void run_together(evl_session *s, size_t i)
+{
+    const evl_step *step = &s->plan->steps[i];
+    together t = { step, &s->calls[i], step->together,
+                   evl_shape_count(&s->calls[i].out[0]->shape) };
+    if (t.count)
+        evl_parallel_for(s->plan->machine->pool, evl_tile_count(t.count), run_tile, &t);
 }
 
 static EvalStatus (*const runners[EVL_N_STEP_KINDS])(evl_session *, evl_context *, size_t) = {
@@ -19,10 +51,14 @@ static EvalStatus (*const runners[EVL_N_STEP_KINDS])(evl_session *, evl_context 
 EvalStatus evl_session_run(evl_session *s, evl_context *ctx)
 {
     const evl_plan *p = s->plan;
-    for (size_t i = 0; i < p->n_steps; i++) {
+    for (size_t i = 0; i < p->n_steps; i += p->steps[i].together) {
         if (s->stop && s->stop(s->user))
             return evl_fail(ctx, EVAL_ERR_CANCELLED, "cancelled before node '%s'",
                             p->steps[i].node->name);
+        if (p->steps[i].together > 1) {
+            run_together(s, i);
+            continue;
+        }
         EvalStatus st = runners[p->steps[i].kind](s, ctx, i);
         if (st != EVAL_OK)
             return p->steps[i].kind == EVL_STEP_STATIC

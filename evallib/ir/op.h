@@ -51,6 +51,9 @@ typedef struct evl_infer {
 
 typedef struct evl_call evl_call;
 typedef EvalStatus evl_run(const evl_call *);
+/* Elements from .. to of output 0, each of which needs no more than the same element of the
+** inputs of its shape, and what it likes of the smaller ones. */
+typedef void evl_part(const evl_call *, size_t from, size_t to);
 
 typedef struct evl_prepare {
     evl_context *ctx;
@@ -64,6 +67,7 @@ typedef struct evl_prepare {
     void *state;            /* to set: what run needs; never changed by run */
     size_t scratch_bytes;   /* to set: memory that run may use, its content is nobody's */
     evl_run *run;           /* to set when not the impl's own: the strategy */
+    evl_part *part;         /* to set by element-wise operators: the run in parts */
     const char *strategy;   /* to set: its name, which a printed plan shows */
     /* By output. Of those that are sequences, optionals or maps (always in a run, with all
     ** data there): to set, the shape and as data an array of what the elements are, in the

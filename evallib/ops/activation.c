@@ -125,17 +125,28 @@ static const evl_tensor *limit_of(const evl_call *call, size_t input)
     return t && evl_shape_count(&t->shape) == 1 ? t : NULL;
 }
 
-static EvalStatus run_clip(const evl_call *call)
+static void part_of_clip(const evl_call *call, size_t from, size_t to)
 {
     const clip_state *s = call->state;
-    evl_unary_step step = { s->clip, { s->limit[0], s->limit[1] } };
+    size_t at = from * evl_type_size(call->in[0]->type);
+    evl_number p[3] = { s->limit[0], s->limit[1] };
     for (size_t i = 1; i <= 2; i++) {
         const evl_tensor *limit = limit_of(call, i);
         if (limit)
-            step.p[i - 1] = evl_tensor_f64(limit, 0);
+            p[i - 1] = evl_tensor_f64(limit, 0);
     }
-    evl_unary_apply(call->machine, &step, call->in[0], call->out[0]);
-    return EVAL_OK;
+    s->clip(to - from, (const char *)call->in[0]->data + at, (char *)call->out[0]->data + at, p);
+}
+
+static EvalStatus run_clip(const evl_call *call)
+{
+    return evl_parts_run(call, part_of_clip);
+}
+
+static EvalStatus prepare_real_clip(evl_prepare *p)
+{
+    p->part = part_of_clip;
+    return prepare_clip(p);
 }
 
 /* Integers of 64 bits are not all numbers of a double: their limits stay what they are.
@@ -160,7 +171,7 @@ static EvalStatus run_clip_integer(const evl_call *call)
     return EVAL_OK;
 }
 
-static const evl_impl clip = { prepare_clip, run_clip };
+static const evl_impl clip = { prepare_real_clip, run_clip };
 static const evl_impl clip_integer = { prepare_clip, run_clip_integer };
 
 const evl_op evl_op_clip = {

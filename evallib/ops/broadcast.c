@@ -66,12 +66,6 @@ void evl_broadcast_make(evl_broadcast *b, const evl_shape *out, const evl_shape 
         reverse(b->step[i], b->rank);
 }
 
-typedef struct walking {
-    const evl_broadcast *b;
-    evl_broadcast_work *work;
-    void *arg;
-} walking;
-
 /* Where element `to` of the output comes from; gives how far it is along the last dimension. */
 static size_t locate(const evl_broadcast *b, evl_broadcast_run *run)
 {
@@ -86,21 +80,33 @@ static size_t locate(const evl_broadcast *b, evl_broadcast_run *run)
     return along;
 }
 
+void evl_broadcast_part(const evl_broadcast *b, size_t from, size_t to, evl_broadcast_work *work,
+                        void *arg)
+{
+    evl_broadcast_run run = { .to = from };
+    size_t inner = b->dim[b->rank - 1];
+    for (size_t i = 0; i < b->n_in; i++)
+        run.step[i] = b->step[i][b->rank - 1];
+    while (run.to < to) {
+        size_t left = inner - locate(b, &run);
+        run.n = left < to - run.to ? left : to - run.to;
+        work(arg, &run);
+        run.to += run.n;
+    }
+}
+
+typedef struct walking {
+    const evl_broadcast *b;
+    evl_broadcast_work *work;
+    void *arg;
+} walking;
+
 static void walk_tile(void *arg, size_t tile, size_t lane)
 {
     const walking *w = arg;
-    const evl_broadcast *b = w->b;
-    size_t end = evl_tile_start(b->count, tile + 1), inner = b->dim[b->rank - 1];
-    evl_broadcast_run run = { .to = evl_tile_start(b->count, tile) };
+    size_t n = w->b->count;
     (void)lane;
-    for (size_t i = 0; i < b->n_in; i++)
-        run.step[i] = b->step[i][b->rank - 1];
-    while (run.to < end) {
-        size_t left = inner - locate(b, &run);
-        run.n = left < end - run.to ? left : end - run.to;
-        w->work(w->arg, &run);
-        run.to += run.n;
-    }
+    evl_broadcast_part(w->b, evl_tile_start(n, tile), evl_tile_start(n, tile + 1), w->work, w->arg);
 }
 
 void evl_broadcast_for(const evl_broadcast *b, evl_pool *pool, evl_broadcast_work *work, void *arg)
@@ -168,11 +174,16 @@ void evl_binary_apply(const evl_machine *machine, const evl_binary_step *step, c
     evl_broadcast_for(&step->shape, machine->pool, apply_run, &arrays);
 }
 
+static void binary_part(const evl_call *call, size_t from, size_t to)
+{
+    const evl_binary_step *step = call->state;
+    binary_arrays arrays = { step, call->in[0]->data, call->in[1]->data, call->out[0]->data };
+    evl_broadcast_part(&step->shape, from, to, apply_run, &arrays);
+}
+
 EvalStatus evl_binary_run(const evl_call *call)
 {
-    evl_binary_apply(call->machine, call->state, call->in[0]->data, call->in[1]->data,
-                     call->out[0]->data);
-    return EVAL_OK;
+    return evl_parts_run(call, binary_part);
 }
 
 EvalStatus evl_binary_prepare(evl_prepare *p, evl_binary_kind kind)
@@ -184,6 +195,7 @@ EvalStatus evl_binary_prepare(evl_prepare *p, evl_binary_kind kind)
     step->loop = evl_loops_of(p, 0)->binary[kind];
     step->size = evl_type_size(p->use.in[0]->type);
     p->state = step;
+    p->part = binary_part;
     return step->loop ? EVAL_OK : evl_no_arithmetic(p->ctx, p->use.in[0]->type);
 }
 

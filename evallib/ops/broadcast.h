@@ -32,6 +32,10 @@ void evl_broadcast_make(evl_broadcast *, const evl_shape *out, const evl_shape *
 /* Calls work for all runs, tiles of them on the pool's threads. */
 void evl_broadcast_for(const evl_broadcast *, evl_pool *, evl_broadcast_work *, void *arg);
 
+/* The same for elements from .. to alone. */
+void evl_broadcast_part(const evl_broadcast *, size_t from, size_t to, evl_broadcast_work *,
+                        void *arg);
+
 /* The shape of an input as it takes part in broadcasting: input 1 before opset 7 has ones
 ** appended to stand where `axis` says. */
 evl_shape evl_broadcast_shape(const evl_use *, size_t input);

@@ -59,6 +59,7 @@ static EvalStatus infer(evl_infer *x)
 }
 
 static EvalStatus run_numbers(const evl_call *);
+static void part_of_numbers(const evl_call *, size_t from, size_t to);
 static EvalStatus run_texts(const evl_call *);
 static EvalStatus run_to_texts(const evl_call *);
 
@@ -101,6 +102,8 @@ static EvalStatus prepare(evl_prepare *p)
              : from == EVAL_STRING ? run_texts
              : to == EVAL_STRING   ? run_to_texts
                                    : run_numbers;
+    if (p->run == run_numbers)
+        p->part = part_of_numbers;
     if (to == EVAL_STRING)
         s->narrow = number_type(p);
     if (from != to && !((evl_type_is_number(from) || from == EVAL_STRING) &&
@@ -138,25 +141,17 @@ static void convert(const cast_state *s, size_t n, EvalType from, void *x, EvalT
     }
 }
 
-static void cast_tile(void *arg, size_t tile, size_t lane)
+static void part_of_numbers(const evl_call *call, size_t from, size_t to)
 {
-    const evl_call *call = arg;
     const cast_state *s = call->state;
     const evl_tensor *x = call->in[0], *y = call->out[0];
-    size_t n = evl_shape_count(&y->shape), from = evl_tile_start(n, tile),
-           to = evl_tile_start(n, tile + 1);
-    (void)lane;
     convert(s, to - from, x->type, (char *)x->data + from * evl_type_size(x->type), y->type,
             (char *)y->data + from * evl_type_size(y->type));
 }
 
 static EvalStatus run_numbers(const evl_call *call)
 {
-    evl_call copy = *call; /* the tiles take no constant argument */
-    size_t n = evl_shape_count(&call->out[0]->shape);
-    if (n)
-        evl_parallel_for(call->machine->pool, evl_tile_count(n), cast_tile, &copy);
-    return EVAL_OK;
+    return evl_parts_run(call, part_of_numbers);
 }
 
 /* "+1.5" and "+INF" too. Whole numbers stay exact. */

@@ -24,12 +24,16 @@ static void work(void *arg, const evl_broadcast_run *run)
                run->step[1], x->y + run->to);
 }
 
-static EvalStatus run_compare(const evl_call *call)
+static void part(const evl_call *call, size_t from, size_t to)
 {
     const compare_state *s = call->state;
     compare_arrays arrays = { s, call->in[0]->data, call->in[1]->data, call->out[0]->data };
-    evl_broadcast_for(&s->shape, call->machine->pool, work, &arrays);
-    return EVAL_OK;
+    evl_broadcast_part(&s->shape, from, to, work, &arrays);
+}
+
+static EvalStatus run_compare(const evl_call *call)
+{
+    return evl_parts_run(call, part);
 }
 
 static EvalStatus infer(evl_infer *x)
@@ -48,6 +52,7 @@ static EvalStatus prepare_with(evl_prepare *p, evl_compare_loop *loop)
     s->loop = loop;
     s->size = evl_type_size(p->use.in[0]->type);
     p->state = s;
+    p->part = part;
     return loop ? EVAL_OK : evl_no_arithmetic(p->ctx, p->use.in[0]->type);
 }
 

@@ -38,6 +38,35 @@ EvalStatus evl_no_arithmetic(evl_context *ctx, EvalType type)
                     evl_type_name(type));
 }
 
+typedef struct cutting {
+    const evl_call *call;
+    evl_part *part;
+    size_t n;
+} cutting;
+
+static void cut_tile(void *arg, size_t tile, size_t lane)
+{
+    const cutting *c = arg;
+    (void)lane;
+    c->part(c->call, evl_tile_start(c->n, tile), evl_tile_start(c->n, tile + 1));
+}
+
+EvalStatus evl_parts_run(const evl_call *call, evl_part *part)
+{
+    cutting c = { call, part, evl_shape_count(&call->out[0]->shape) };
+    if (c.n)
+        evl_parallel_for(call->machine->pool, evl_tile_count(c.n), cut_tile, &c);
+    return EVAL_OK;
+}
+
+static void unary_part(const evl_call *call, size_t from, size_t to)
+{
+    const evl_unary_step *step = call->state;
+    const evl_tensor *in = call->in[0], *out = call->out[0];
+    step->loop(to - from, (const char *)in->data + from * evl_type_size(in->type),
+               (char *)out->data + from * evl_type_size(out->type), step->p);
+}
+
 EvalStatus evl_unary_prepare(evl_prepare *p, evl_unary_kind kind, const evl_number *numbers)
 {
     evl_unary_step *step = evl_arena_take(p->arena, sizeof *step);
@@ -47,6 +76,7 @@ EvalStatus evl_unary_prepare(evl_prepare *p, evl_unary_kind kind, const evl_numb
     for (size_t i = 0; numbers && i < 3; i++)
         step->p[i] = numbers[i];
     p->state = step;
+    p->part = unary_part;
     return step->loop ? EVAL_OK : evl_no_arithmetic(p->ctx, p->use.in[0]->type);
 }
 
@@ -78,8 +108,7 @@ void evl_unary_apply(const evl_machine *machine, const evl_unary_step *step, con
 
 EvalStatus evl_unary_run(const evl_call *call)
 {
-    evl_unary_apply(call->machine, call->state, call->in[0], call->out[0]);
-    return EVAL_OK;
+    return evl_parts_run(call, unary_part);
 }
 
 static bool clip_of(const evl_use *use, evl_number *p)

@@ -11,6 +11,9 @@
 size_t evl_tile_count(size_t n);
 size_t evl_tile_start(size_t n, size_t tile); /* of tile evl_tile_count: n */
 
+/* Runs all parts of an element-wise operator, on the pool's threads. */
+EvalStatus evl_parts_run(const evl_call *, evl_part *);
+
 /* The loops of input `input`'s element type: tables of NULL when there are none. */
 const evl_loops *evl_loops_of(const evl_prepare *, size_t input);
 

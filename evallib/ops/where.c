@@ -43,12 +43,16 @@ static void work(void *arg, const evl_broadcast_run *run)
     x->s->loop(run->n, &from, x->y + run->to * size);
 }
 
-static EvalStatus run_where(const evl_call *call)
+static void part(const evl_call *call, size_t from, size_t to)
 {
     where_arrays arrays = { call->state, call->in[0]->data, call->in[1]->data, call->in[2]->data,
                             call->out[0]->data };
-    evl_broadcast_for(&arrays.s->shape, call->machine->pool, work, &arrays);
-    return EVAL_OK;
+    evl_broadcast_part(&arrays.s->shape, from, to, work, &arrays);
+}
+
+static EvalStatus run_where(const evl_call *call)
+{
+    return evl_parts_run(call, part);
 }
 
 static evl_select_loop *loop_of(size_t size)
@@ -72,6 +76,7 @@ static EvalStatus prepare(evl_prepare *p)
     s->size = evl_type_size(p->use.in[1]->type);
     s->loop = loop_of(s->size);
     p->state = s;
+    p->part = part;
     return s->loop ? EVAL_OK : evl_no_arithmetic(p->ctx, p->use.in[1]->type);
 }
 

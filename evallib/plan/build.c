@@ -126,6 +126,7 @@ static EvalStatus prepare(builder *b, evl_step *s)
     if (st != EVAL_OK)
         return evl_node_failed(b->ctx, node, st);
     s->run = p.run;
+    s->part = p.part;
     s->state = p.state;
     s->strategy = p.strategy;
     s->scratch_bytes = p.scratch_bytes;
@@ -293,6 +294,8 @@ static EvalStatus build(builder *b, evl_graph *g, evl_value *const *captured, si
     }
     if (st == EVAL_OK)
         st = evl_plan_memory(b->ctx, p);
+    if (st == EVAL_OK)
+        evl_plan_together(p);
     if (st == EVAL_OK && !(p->lock = evl_mutex_new(p->memory)))
         st = evl_no_memory(b->ctx);
     return st;

@@ -53,6 +53,8 @@ typedef struct evl_step {
     const evl_slot_index *in, *out; /* of node->n_inputs, node->n_outputs */
     evl_run *run;                   /* STATIC */
     const void *state;
+    evl_part *part;                 /* STATIC, element-wise: the run in parts; NULL: it has none */
+    size_t together;                /* as many steps, from this one on, run a part at a time */
     const char *strategy;
     size_t scratch_bytes;
     evl_body *bodies;
@@ -87,6 +89,9 @@ void evl_plan_free(evl_plan *); /* sessions must be gone: see evl_session_drop_i
 
 /* Lifetimes and places of values: sets slots' place and at, block_bytes. */
 EVL_MUST_USE EvalStatus evl_plan_memory(evl_context *, evl_plan *);
+
+/* Finds the steps that may run together, once they have their places: sets steps' together. */
+void evl_plan_together(evl_plan *);
 
 /* The steps as text, a line each, for people: into the arena. NULL: no memory. */
 const char *evl_plan_text(evl_plan *, evl_arena *);
