@@ -2,7 +2,9 @@
 ** tests of the Python package: every status, every element type, a run as slow as
 ** asked for. Compiled for float and for double, like the real one.
 **
-** Variants: FAKE_NO_MODEL (the doors give NULL), FAKE_OLD (a table cut short). */
+** Variants: FAKE_NO_MODEL (the doors give NULL), FAKE_OLD (a table without its last slot),
+** FAKE_EMPTY (one without any). fake_aliveF and fake_aliveD count the objects there are. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,9 @@ typedef struct fake {
     real calls; /* of Evaluate since ResetState */
     real buffer[64];
 } fake;
+
+extern int TWIN(fake_alive);
+int TWIN(fake_alive);
 
 static EvalStatus fail(void *self, EvalStatus status, const char *text)
 {
@@ -61,6 +66,7 @@ static EvalStatus Init(model *self, const char *config)
 static void Destroy(model *self)
 {
     free(self);
+    TWIN(fake_alive)--;
 }
 
 /* The text is the error: tests see what the package sends. */
@@ -345,6 +351,7 @@ static EvalStatus Clone(model *self, model **clone)
     fake *copy = malloc(sizeof *copy);
     memcpy(copy, self, sizeof *copy);
     copy->calls = 0;
+    TWIN(fake_alive)++;
     *clone = &copy->face;
     return EVAL_OK;
 }
@@ -368,8 +375,10 @@ static EvalStatus GetInterface(model *self, const char *name, uint32_t version, 
     return *table ? EVAL_OK : fail(self, EVAL_ERR_NOT_FOUND, name);
 }
 
-#ifdef FAKE_OLD
+#if defined FAKE_EMPTY
 enum { TABLE_SIZE = sizeof(size_t) };
+#elif defined FAKE_OLD
+enum { TABLE_SIZE = offsetof(TWIN(IEvaluateModelVtbl), GetInterface) };
 #else
 enum { TABLE_SIZE = sizeof(TWIN(IEvaluateModelVtbl)) };
 #endif
@@ -397,6 +406,7 @@ void TWIN(GetEval)(model **made)
 #else
     fake *f = calloc(1, sizeof *f);
     f->face.vtbl = &table;
+    TWIN(fake_alive)++;
     *made = &f->face;
 #endif
 }

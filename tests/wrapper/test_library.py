@@ -50,7 +50,7 @@ def test_a_broken_library_is_not_passed_over(tmp_path, fake_library):
     assert "libevallib.so" in done.stderr
 
 
-@pytest.mark.parametrize("define", ["-DFAKE_NO_MODEL", "-DFAKE_OLD", "-DNOTHING",
+@pytest.mark.parametrize("define", ["-DFAKE_NO_MODEL", "-DFAKE_OLD", "-DFAKE_EMPTY", "-DNOTHING",
                                     "-DGetEvalF=Other"])
 def test_a_library_that_gives_no_object_is_refused(tmp_path, define):
     library = build_library(tmp_path / "libfake.so", define)
@@ -58,6 +58,22 @@ def test_a_library_that_gives_no_object_is_refused(tmp_path, define):
     done = run_python("import evallib; evallib.ModelF()", tmp_path, EVALLIB_LIBRARY=str(library))
     refused = "LibraryError: Cannot get IEvaluateModel." in done.stderr
     assert refused == (define != "-DNOTHING"), done.stderr
+
+
+@pytest.mark.parametrize("define, left", [("-DNOTHING", 0), ("-DFAKE_OLD", 0), ("-DFAKE_EMPTY", 1)])
+def test_an_object_of_an_old_library_is_destroyed(tmp_path, define, left):
+    """One whose table has no Destroy cannot be."""
+    library = build_library(tmp_path / "libfake.so", define)
+    copy_package(tmp_path)
+    done = run_python(
+        "import ctypes, os, evallib\n"
+        "for make in evallib.ModelF, evallib.ModelD:\n"
+        "    try: make().Clone().Destroy()\n"
+        "    except evallib.LibraryError: pass\n"
+        "library = ctypes.CDLL(os.environ['EVALLIB_LIBRARY'])\n"
+        "print(*[ctypes.c_int.in_dll(library, name).value for name in ('fake_aliveF', 'fake_aliveD')])",
+        tmp_path, EVALLIB_LIBRARY=str(library))
+    assert done.stdout.split() == [str(left)] * 2, done.stderr
 
 
 def test_importing_needs_no_library(tmp_path):

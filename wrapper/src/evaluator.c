@@ -62,10 +62,12 @@ static PyObject *new_model(PyTypeObject *type, PyObject *args, PyObject *named,
     void *self = native->create(symbol);
     if (!self)
         return evl_raise(&state->errors, EVL_ERR_LIBRARY, "Cannot get IEvaluateModel.");
-    if (!native->is_complete(self))
+    if (!native->is_complete(self)) {
+        native->destroy(self);
         return evl_raise(&state->errors, EVL_ERR_LIBRARY,
                          "Cannot get IEvaluateModel.\nThe library is older than this package; "
                          "install both from one source.");
+    }
     native->set_log(self, evl_log_write, NULL); /* a library that cannot log evaluates as well */
     return evl_evaluator_wrap(type, state, native, self);
 }

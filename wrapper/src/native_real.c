@@ -1,5 +1,6 @@
 /* native_real.c - one precision of the library's interface; compiled for float
 ** and for double. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "native.h"
@@ -40,10 +41,12 @@ static bool is_complete(void *self)
     return m->vtbl && m->vtbl->size >= sizeof *m->vtbl;
 }
 
+/* A table too old to have Destroy gives no way to free what it made. */
 static void destroy(void *self)
 {
     model *m = self;
-    m->vtbl->Destroy(m);
+    if (m->vtbl && m->vtbl->size > offsetof(SLOT(IEvaluateModelVtbl), Destroy))
+        m->vtbl->Destroy(m);
 }
 
 static EvalStatus init(void *self, const char *config)
