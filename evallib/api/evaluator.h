@@ -22,7 +22,6 @@ typedef struct evl_forward {
     void **dense;       /* by input: room for sparse columns written out */
     size_t *dense_bytes;
     bool has_sequence;  /* one may go on */
-    evl_states spare;   /* of a new sequence, until its first call succeeded */
     evl_states *sequences;
     size_t n_sequences, n_rooms;
 } evl_forward;

@@ -9,7 +9,6 @@ void evl_forward_end(evl_evaluator *e)
     for (size_t i = 0; i < f->n_rooms; i++)
         evl_states_free(&f->sequences[i]);
     evl_release(&e->home->memory, f->sequences);
-    evl_states_free(&f->spare);
     evl_arena_free(f->arena);
     *f = (evl_forward){ 0 };
 }
@@ -57,8 +56,6 @@ EvalStatus evl_forward_start(evl_context *ctx, evl_evaluator *e, const char *con
         return evl_fail(ctx, EVAL_ERR_ARGUMENT, "the array of output names is NULL");
     f.arena = evl_arena_new(ctx->memory);
     EvalStatus st = f.arena ? choose(ctx, e->model->graph, outputs, n_out, &f) : evl_no_memory(ctx);
-    if (st == EVAL_OK)
-        st = evl_states_new(ctx, e->model->graph->n_states, &f.spare);
     if (st != EVAL_OK) {
         evl_arena_free(f.arena);
         return st;

@@ -1,7 +1,7 @@
 /* Forward passes of CNTK's extended interface: each input a sequence, dense or in columns.
 **
-** The texts begin as CNTK's do. A pass that fails leaves what is carried as it was: a new
-** sequence's state is kept apart until its first call succeeded. */
+** The texts begin as CNTK's do. A pass that fails leaves what is carried as it was, also
+** where a sequence was to begin. */
 #include "api/perform.h"
 #include <string.h>
 
@@ -159,22 +159,19 @@ static EvalStatus no_space(evl_context *ctx, const pass *p, EvalStatus st)
 static EvalStatus run_one(evl_context *ctx, pass *p)
 {
     evl_forward *f = &p->e->forward;
-    evl_states *states = p->reset ? &f->spare : &p->e->states;
+    evl_states *states = &p->e->states;
     if (!p->reset && !f->has_sequence)
         return evl_fail(ctx, EVAL_ERR_STATE,
                         "there is no matching previous sequence that could go on: reset");
-    evl_states_reset(&f->spare);
+    states->is_anew = p->reset;
     EvalStatus st = evl_evaluate_with(ctx, p->e, states, p->flat_in, f->n_inputs, p->flat_out,
                                       f->n_outputs);
     tell(p, st);
-    if (st != EVAL_OK)
+    if (st != EVAL_OK) {
+        states->is_anew = false;
         return no_space(ctx, p, st);
-    evl_states_swap(states);
-    if (p->reset) {
-        evl_states began = f->spare;
-        f->spare = p->e->states;
-        p->e->states = began;
     }
+    evl_states_swap(states);
     f->has_sequence = true;
     return EVAL_OK;
 }
@@ -234,14 +231,12 @@ static EvalStatus run_sequence(evl_context *ctx, pass *p, size_t s, evl_flat *to
     evl_forward *f = &p->e->forward;
     size_t size = evl_type_size(p->e->model->machine.real);
     evl_states *states = &f->sequences[s];
-    bool begins = !p->sequences->begins || p->sequences->begins[s];
+    states->is_anew = !p->sequences->begins || p->sequences->begins[s];
     for (size_t i = 0; i < f->n_outputs; i++) {
         to[i] = p->flat_out[i];
         to[i].out = (char *)to[i].out + to[i].count * size;
         to[i].capacity -= to[i].count;
     }
-    if (begins)
-        evl_states_reset(states);
     EvalStatus st = evl_evaluate_with(ctx, p->e, states, p->part, f->n_inputs, to, f->n_outputs);
     for (size_t i = 0; i < f->n_outputs && (st == EVAL_OK || st == EVAL_ERR_LIMIT); i++)
         p->flat_out[i].count += to[i].count;

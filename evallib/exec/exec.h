@@ -19,12 +19,13 @@ typedef struct evl_states {
     evl_memory *memory;
     size_t n;
     evl_state *before, *after;
+    bool is_anew; /* a sequence begins: nothing of `before` is read, until the swap it stays */
 } evl_states;
 
 EVL_MUST_USE EvalStatus evl_states_new(evl_context *, size_t n, evl_states *);
 void evl_states_begin(evl_states *); /* forgets what a failed run wrote */
 void evl_states_swap(evl_states *);  /* what was written is what is read next */
-void evl_states_reset(evl_states *); /* a new sequence begins */
+void evl_states_reset(evl_states *); /* nothing is carried any more */
 void evl_states_free(evl_states *);
 
 /* A copy of the part of a graph that is asked for, through all passes, as a plan. */

@@ -21,16 +21,19 @@ void evl_states_begin(evl_states *states)
         states->after[i].bytes = 0;
 }
 
-/* A state that the run did not reach stays as it was. */
+/* A state that the run did not reach stays as it was, unless a sequence began. */
 void evl_states_swap(evl_states *states)
 {
     for (size_t i = 0; i < states->n; i++) {
         evl_state *a = &states->before[i], *b = &states->after[i], written = *b;
+        if (!written.bytes && states->is_anew)
+            a->bytes = 0;
         if (!written.bytes)
             continue;
         *b = (evl_state){ a->data, 0, a->capacity };
         *a = written;
     }
+    states->is_anew = false;
 }
 
 void evl_states_reset(evl_states *states)
@@ -66,7 +69,7 @@ static void fill(double initial, EvalType type, size_t bytes, void *room)
 /* The frames carried for a past; NULL: the initial value stands in their place. */
 static const char *carried(const evl_states *states, const evl_past *past)
 {
-    if (!states || past->state < 0 || (size_t)past->state >= states->n)
+    if (!states || states->is_anew || past->state < 0 || (size_t)past->state >= states->n)
         return NULL;
     const evl_state *s = &states->before[past->state];
     return s->bytes == past->bytes ? s->data : NULL;
