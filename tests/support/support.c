@@ -34,6 +34,17 @@ size_t evl_test_requests(const evl_memory *memory)
     return ((const failing_heap *)memory->from.user)->requests;
 }
 
+evl_arena *evl_test_tight_arena(evl_memory *memory, size_t room)
+{
+    enum { CHUNK = 64 << 10 };
+    evl_test_memory(memory, 2); /* there is one for the arena and one for its chunk */
+    evl_arena *arena = evl_arena_new(memory);
+    assert_non_null(arena);
+    assert_non_null(evl_arena_take(arena, CHUNK - room));
+    assert_int_equal(evl_test_requests(memory), 2);
+    return arena;
+}
+
 static evl_memory test_memory;
 static evl_context test_context;
 
