@@ -13,16 +13,17 @@ MODELS = ROOT.parent / "shared" / "models"
 # Float32 evaluations themselves are this many times the usual bound off there (README of the models).
 WIDER = {"basic_pitch": 50, "ppocr_v4_det": 5}
 
-# Integer arithmetic and ai.onnx.ml come with a later version, Paddle's format too.
-LATER = {"digits_cnn_qdq", "mnist_int8", "digits_forest", "digits_logreg", "tree_classifier",
-         "voting_classifier"}
+# A tie that is rounded the other way moves a value by a step; so far is ONNX Runtime from itself.
+STEPS = {"digits_cnn_qdq": 0.074}
+
+NOT_OFFERED = {"voting_classifier"}  # ZipMap
 
 
 def cases():
     if not MODELS.is_dir():
         return
     for folder in sorted(MODELS.iterdir()):
-        if (folder / "model.onnx").is_file() and folder.name not in LATER:
+        if (folder / "model.onnx").is_file() and folder.name not in NOT_OFFERED:
             for data in sorted(folder.glob("data_*")):
                 name = f"{folder.name}-{data.name}"
                 yield pytest.param(folder, data, id=name)
@@ -43,6 +44,9 @@ def check(name, got, data, entry, precision):
     bound = 1e-5 * most * WIDER.get(name, 1) + 1e-6
     if precision == "d" and exact.is_file():
         bound = 1e-9 * most + 1e-12
+    if name in STEPS:
+        bound = STEPS[name]
+        assert np.array_equal(got.argmax(axis=1), expected.argmax(axis=1))
     assert np.abs(got - expected).max(initial=0) <= bound
 
 
