@@ -14,42 +14,43 @@ static bool is_near(size_t n, const real *x)
     return n_far == 0;
 }
 
-void SET(evl_sin_loop)(size_t n, const void *from, void *to, const evl_number *p)
+/* Tiles that are near are one loop in vectors; each number of another is looked at. */
+static inline void circle(size_t n, const real *x, real *y, real (*near)(real), real (*far)(real))
 {
-    const real *x = from;
-    real *y = to;
-    n = whole(map_rest(n, from, to, sizeof *y, SET(evl_sin_loop), p), sizeof *y);
     for (size_t end, i = 0; i < n; i = end) {
         end = n - i < TILE ? n : i + TILE;
         size_t part = whole(end - i, sizeof *y);
         if (is_near(part, x + i)) {
 #pragma omp simd
             for (size_t j = i; j < i + part; j++)
-                y[j] = near_sin(x[j]);
+                y[j] = near(x[j]);
             continue;
         }
         for (size_t j = i; j < end; j++)
-            y[j] = fabs(x[j]) < TWIN(sin_far) ? near_sin(x[j]) : sin(x[j]);
+            y[j] = fabs(x[j]) < TWIN(sin_far) ? near(x[j]) : far(x[j]);
     }
 }
 
-void SET(evl_cos_loop)(size_t n, const void *from, void *to, const evl_number *p)
+static real far_sin(real x)
 {
-    const real *x = from;
-    real *y = to;
-    n = whole(map_rest(n, from, to, sizeof *y, SET(evl_cos_loop), p), sizeof *y);
-    for (size_t end, i = 0; i < n; i = end) {
-        end = n - i < TILE ? n : i + TILE;
-        size_t part = whole(end - i, sizeof *y);
-        if (is_near(part, x + i)) {
-#pragma omp simd
-            for (size_t j = i; j < i + part; j++)
-                y[j] = near_cos(x[j]);
-            continue;
-        }
-        for (size_t j = i; j < end; j++)
-            y[j] = fabs(x[j]) < TWIN(sin_far) ? near_cos(x[j]) : cos(x[j]);
-    }
+    return sin(x);
+}
+
+static real far_cos(real x)
+{
+    return cos(x);
+}
+
+void SET(evl_sin_loop)(size_t n, const void *x, void *y, const evl_number *p)
+{
+    n = whole(map_rest(n, x, y, sizeof(real), SET(evl_sin_loop), p), sizeof(real));
+    circle(n, x, y, near_sin, far_sin);
+}
+
+void SET(evl_cos_loop)(size_t n, const void *x, void *y, const evl_number *p)
+{
+    n = whole(map_rest(n, x, y, sizeof(real), SET(evl_cos_loop), p), sizeof(real));
+    circle(n, x, y, near_cos, far_cos);
 }
 
 void SET(evl_tan_loop)(size_t n, const void *from, void *to, const evl_number *p)
