@@ -8,26 +8,8 @@
 
 static evl_binary_loop *const *const item_loops = SET(evl_binary_loops);
 
+#include "kernels/real_folds.h"
 #include "kernels/running.h"
-
-static const fold_rule exp_rule = { 0, EVL_ADD, sum_block, SET(evl_exp_of_difference),
-                                    SET(evl_exp_from) };
-
-static void enter_abs(size_t n, const void *x, size_t x_step, const void *unused,
-                      size_t unused_step, void *y)
-{
-    (void)x_step;
-    (void)unused;
-    (void)unused_step;
-    SET(evl_unary_loops)[EVL_ABS](n, x, y, NULL);
-}
-
-static void enter_abs_row(size_t n, const void *x, void *y, const evl_number *p)
-{
-    SET(evl_unary_loops)[EVL_ABS](n, x, y, p);
-}
-
-static const fold_rule abs_rule = { 0, EVL_ADD, sum_block, enter_abs, enter_abs_row };
 
 /* One value a line. */
 static void gather(evl_axis_lines at, const real *x, const real *shift, real *y,
