@@ -170,82 +170,94 @@ static evl_known parameter_input(const evl_use *use, size_t input, const evl_ten
     return (*t)->data || *n == 0 ? EVL_KNOWN : EVL_UNKNOWN;
 }
 
+/* The first of its values; of none the default holds. */
+static evl_known first_value(const evl_use *use, size_t input, const evl_tensor **t)
+{
+    size_t n;
+    evl_known known = parameter_input(use, input, t, &n);
+    return known == EVL_KNOWN && n == 0 ? EVL_ABSENT : known;
+}
+
 evl_known evl_use_number(const evl_use *use, const char *name, size_t input, double *value)
 {
     const evl_attribute *a = evl_node_attribute(use->node, name);
     const evl_tensor *t;
-    size_t n;
     if (a && (a->kind == EVL_ATTRIBUTE_NUMBER || a->kind == EVL_ATTRIBUTE_INT)) {
         *value = a->kind == EVL_ATTRIBUTE_NUMBER ? a->u.number : (double)a->u.i;
         return EVL_KNOWN;
     }
-    evl_known known = parameter_input(use, input, &t, &n);
-    if (known != EVL_KNOWN)
-        return known;
-    if (n == 0)
-        return EVL_ABSENT;
-    *value = evl_tensor_f64(t, 0);
-    return EVL_KNOWN;
+    evl_known known = first_value(use, input, &t);
+    if (known == EVL_KNOWN)
+        *value = evl_tensor_f64(t, 0);
+    return known;
 }
 
 evl_known evl_use_int(const evl_use *use, const char *name, size_t input, int64_t *value)
 {
     const evl_attribute *a = evl_node_attribute(use->node, name);
     const evl_tensor *t;
-    size_t n;
     if (a && a->kind == EVL_ATTRIBUTE_INT) {
         *value = a->u.i;
         return EVL_KNOWN;
     }
-    evl_known known = parameter_input(use, input, &t, &n);
-    if (known != EVL_KNOWN)
-        return known;
-    if (n == 0)
-        return EVL_ABSENT;
-    *value = evl_tensor_i64(t, 0);
-    return EVL_KNOWN;
+    evl_known known = first_value(use, input, &t);
+    if (known == EVL_KNOWN)
+        *value = evl_tensor_i64(t, 0);
+    return known;
 }
 
-static EvalStatus too_many(evl_context *ctx, const char *name, size_t n, size_t most)
+/* A parameter of several values: an attribute, or a tensor. */
+typedef struct several {
+    const evl_attribute *a;
+    const evl_tensor *t;
+    size_t n;
+    evl_known known;
+} several;
+
+static several find_several(const evl_use *use, const char *name, evl_attribute_kind kind,
+                            size_t input)
 {
-    return evl_fail(ctx, EVAL_ERR_SHAPE, "%s has %zu values, expected at most %zu", name, n, most);
+    several s = { .a = evl_node_attribute(use->node, name), .known = EVL_KNOWN };
+    if (s.a && s.a->kind == kind)
+        s.n = s.a->n;
+    else
+        s.known = parameter_input(use, input, &s.t, &s.n);
+    return s;
+}
+
+static EvalStatus check_several(evl_context *ctx, const char *name, const several *s, size_t most)
+{
+    if (s->known != EVL_KNOWN || s->n <= most)
+        return EVAL_OK;
+    return evl_fail(ctx, EVAL_ERR_SHAPE, "%s has %zu values, expected at most %zu", name, s->n,
+                    most);
 }
 
 EvalStatus evl_use_ints(evl_context *ctx, const evl_use *use, const char *name, size_t input,
                         size_t most, int64_t *values, size_t *n, evl_known *known)
 {
-    const evl_tensor *t = NULL;
-    size_t count = 0;
-    const int64_t *ints = evl_node_ints(use->node, name, &count);
-    const evl_attribute *a = evl_node_attribute(use->node, name);
-    *known = a && a->kind == EVL_ATTRIBUTE_INTS ? EVL_KNOWN
-                                                : parameter_input(use, input, &t, &count);
-    if (*known != EVL_KNOWN)
-        return EVAL_OK;
-    if (count > most)
-        return too_many(ctx, name, count, most);
-    for (size_t i = 0; i < count; i++)
-        values[i] = t ? evl_tensor_i64(t, i) : ints[i];
-    *n = count;
+    several s = find_several(use, name, EVL_ATTRIBUTE_INTS, input);
+    EvalStatus st = check_several(ctx, name, &s, most);
+    *known = s.known;
+    if (st != EVAL_OK || s.known != EVL_KNOWN)
+        return st;
+    for (size_t i = 0; i < s.n; i++)
+        values[i] = s.t ? evl_tensor_i64(s.t, i) : s.a->u.ints[i];
+    *n = s.n;
     return EVAL_OK;
 }
 
 EvalStatus evl_use_numbers(evl_context *ctx, const evl_use *use, const char *name, size_t input,
                            size_t most, double *values, size_t *n, evl_known *known)
 {
-    const evl_tensor *t = NULL;
-    size_t count = 0;
-    const double *numbers = evl_node_numbers(use->node, name, &count);
-    const evl_attribute *a = evl_node_attribute(use->node, name);
-    *known = a && a->kind == EVL_ATTRIBUTE_NUMBERS ? EVL_KNOWN
-                                                   : parameter_input(use, input, &t, &count);
-    if (*known != EVL_KNOWN)
-        return EVAL_OK;
-    if (count > most)
-        return too_many(ctx, name, count, most);
-    for (size_t i = 0; i < count; i++)
-        values[i] = t ? evl_tensor_f64(t, i) : numbers[i];
-    *n = count;
+    several s = find_several(use, name, EVL_ATTRIBUTE_NUMBERS, input);
+    EvalStatus st = check_several(ctx, name, &s, most);
+    *known = s.known;
+    if (st != EVAL_OK || s.known != EVL_KNOWN)
+        return st;
+    for (size_t i = 0; i < s.n; i++)
+        values[i] = s.t ? evl_tensor_f64(s.t, i) : s.a->u.numbers[i];
+    *n = s.n;
     return EVAL_OK;
 }
 
