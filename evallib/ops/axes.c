@@ -38,6 +38,17 @@ EvalStatus evl_axes_of(evl_context *ctx, const evl_use *use, const char *name, s
     return EVAL_OK;
 }
 
+EvalStatus evl_axes_or_all(evl_context *ctx, const evl_use *use, int32_t rank, evl_axes *axes)
+{
+    EvalStatus st = evl_axes_of(ctx, use, "axes", SIZE_MAX, rank, axes);
+    if (st || axes->known == EVL_KNOWN)
+        return st;
+    axes->n = (size_t)rank;
+    for (int32_t d = 0; d < rank; d++)
+        axes->axis[d] = d;
+    return EVAL_OK;
+}
+
 evl_shape evl_shape_of_rank(int64_t rank)
 {
     evl_shape shape = evl_shape_unknown();

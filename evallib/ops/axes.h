@@ -14,6 +14,9 @@ typedef struct evl_axes {
 EVL_MUST_USE EvalStatus evl_axes_of(evl_context *, const evl_use *, const char *name, size_t input,
                                     int32_t rank, evl_axes *);
 
+/* The attribute `axes`; where it is left out, all axes in their order. */
+EVL_MUST_USE EvalStatus evl_axes_or_all(evl_context *, const evl_use *, int32_t rank, evl_axes *);
+
 /* Elements of a list given as a rank 1 (or scalar) input; -1: not known yet. */
 int64_t evl_list_length(const evl_tensor *);
 

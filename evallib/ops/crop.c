@@ -6,18 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The axes that the shape speaks of: all when none are given. */
-static EvalStatus axes_of(evl_context *ctx, const evl_use *use, int32_t rank, evl_axes *axes)
-{
-    EvalStatus st = evl_axes_of(ctx, use, "axes", SIZE_MAX, rank, axes);
-    if (st || axes->known == EVL_KNOWN)
-        return st;
-    axes->n = (size_t)rank;
-    for (int32_t d = 0; d < rank; d++)
-        axes->axis[d] = d;
-    return EVAL_OK;
-}
-
 static EvalStatus infer(evl_infer *x)
 {
     const evl_tensor *in = x->use.in[0];
@@ -29,7 +17,7 @@ static EvalStatus infer(evl_infer *x)
     x->out[0].type = in->type;
     if (in->shape.rank < 0)
         return EVAL_OK;
-    EvalStatus st = axes_of(x->ctx, &x->use, in->shape.rank, &axes);
+    EvalStatus st = evl_axes_or_all(x->ctx, &x->use, in->shape.rank, &axes);
     if (st || (st = evl_use_ints(x->ctx, &x->use, "shape", 1, EVAL_MAX_RANK, size, &n, &known)))
         return st;
     if (known == EVL_KNOWN && n != axes.n)

@@ -21,17 +21,6 @@ static bool is_old(const evl_node *node)
     return node->version < 11 || strcmp(node->op->name, "Upsample") == 0;
 }
 
-static EvalStatus read_axes(evl_context *ctx, const evl_use *use, int32_t rank, evl_axes *axes)
-{
-    EvalStatus st = evl_axes_of(ctx, use, "axes", SIZE_MAX, rank, axes);
-    if (st || axes->known == EVL_KNOWN)
-        return st;
-    axes->n = (size_t)rank;
-    for (int32_t d = 0; d < rank; d++)
-        axes->axis[d] = d;
-    return EVAL_OK;
-}
-
 static EvalStatus check_length(evl_context *ctx, const char *name, size_t n, size_t wanted_n)
 {
     if (n == wanted_n)
@@ -124,7 +113,7 @@ static EvalStatus read_wanted(evl_context *ctx, const evl_use *use, wanted *w)
     evl_known scales_known, sizes_known = EVL_ABSENT;
     size_t n_scales = 0, n_sizes = 0;
     evl_axes axes;
-    EvalStatus st = read_axes(ctx, use, in->rank, &axes);
+    EvalStatus st = evl_axes_or_all(ctx, use, in->rank, &axes);
     *w = (wanted){ .known = EVL_UNKNOWN };
     for (int32_t d = 0; d < in->rank; d++) {
         w->size[d] = in->dim[d];
