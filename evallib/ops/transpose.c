@@ -95,59 +95,51 @@ static EvalStatus divide(evl_context *ctx, const evl_shape *in, int32_t axis, in
     return EVAL_OK;
 }
 
-static EvalStatus multiply(evl_context *ctx, int64_t size, int64_t by, int64_t *result)
+static EvalStatus multiply(evl_context *ctx, const evl_shape *in, int32_t axis, int64_t by,
+                           int64_t *result)
 {
     size_t product;
     *result = EVL_UNKNOWN_DIM;
-    if (size < 0)
+    if (in->dim[axis] < 0)
         return EVAL_OK;
-    if (!evl_size_multiply((size_t)size, (size_t)by, &product) || product > INT64_MAX)
+    if (!evl_size_multiply((size_t)in->dim[axis], (size_t)by, &product) || product > INT64_MAX)
         return evl_fail(ctx, EVAL_ERR_LIMIT, "blocksize %" PRId64 " makes the result too large",
                         by);
     *result = (int64_t)product;
     return EVAL_OK;
 }
 
-/* The result is as many images; of what size, the block size tells. */
-static EvalStatus infer_images(evl_infer *x, int64_t *block)
+typedef EvalStatus change(evl_context *, const evl_shape *in, int32_t axis, int64_t by,
+                          int64_t *result);
+
+/* The result is as many images; what their channels lose, their rows and columns gain. */
+static EvalStatus infer_images(evl_infer *x, change *channels, change *sides)
 {
     const evl_tensor *in = x->use.in[0];
-    EvalStatus st = read_block(x->ctx, &x->use, block);
+    evl_shape *out = &x->out[0].shape;
+    int64_t b;
+    EvalStatus st = read_block(x->ctx, &x->use, &b);
     if (st)
         return st;
     x->out[0].type = in->type;
-    x->out[0].shape = evl_shape_of_rank(4);
-    if (in->shape.rank >= 0)
-        x->out[0].shape.dim[0] = in->shape.dim[0];
-    return EVAL_OK;
+    *out = evl_shape_of_rank(4);
+    if (in->shape.rank < 0)
+        return EVAL_OK;
+    out->dim[0] = in->shape.dim[0];
+    if ((st = channels(x->ctx, &in->shape, 1, b * b, &out->dim[1])) ||
+        (st = sides(x->ctx, &in->shape, 2, b, &out->dim[2])))
+        return st;
+    return sides(x->ctx, &in->shape, 3, b, &out->dim[3]);
 }
 
 static EvalStatus infer_depth_to_space(evl_infer *x)
 {
-    const evl_shape *in = &x->use.in[0]->shape;
-    evl_shape *out = &x->out[0].shape;
-    int64_t b;
-    EvalStatus st = infer_images(x, &b);
-    if (st || in->rank < 0)
-        return st;
-    if ((st = divide(x->ctx, in, 1, b * b, &out->dim[1])) ||
-        (st = multiply(x->ctx, in->dim[2], b, &out->dim[2])))
-        return st;
-    return multiply(x->ctx, in->dim[3], b, &out->dim[3]);
+    return infer_images(x, divide, multiply);
 }
 
 static EvalStatus infer_space_to_depth(evl_infer *x)
 {
-    const evl_shape *in = &x->use.in[0]->shape;
-    evl_shape *out = &x->out[0].shape;
-    int64_t b;
-    EvalStatus st = infer_images(x, &b);
-    if (st || in->rank < 0)
-        return st;
-    if ((st = multiply(x->ctx, in->dim[1], b * b, &out->dim[1])) ||
-        (st = divide(x->ctx, in, 2, b, &out->dim[2])))
-        return st;
-    return divide(x->ctx, in, 3, b, &out->dim[3]);
+    return infer_images(x, multiply, divide);
 }
 
 /* The six dimensions that both operators move: the target's are contiguous. */
