@@ -450,49 +450,33 @@ static EvalStatus prepare_global_lp(evl_prepare *p)
 static const evl_impl global_lp_impl = { prepare_global_lp, run };
 static const evl_impl window_impl = { prepare, run }, global_impl = { prepare_global, run_global };
 
-const evl_op evl_op_max_pool = { .name = "MaxPool",
-                                 .min_inputs = 1,
-                                 .max_inputs = 1,
-                                 .min_outputs = 1,
-                                 .max_outputs = 2,
-                                 .infer = infer,
-                                 .any = &window_impl };
-const evl_op evl_op_average_pool = { .name = "AveragePool",
-                                     .min_inputs = 1,
-                                     .max_inputs = 1,
-                                     .min_outputs = 1,
-                                     .max_outputs = 1,
-                                     .infer = infer,
-                                     .real = { &window_impl, &window_impl } };
-const evl_op evl_op_global_average_pool = { .name = "GlobalAveragePool",
-                                            .min_inputs = 1,
-                                            .max_inputs = 1,
-                                            .min_outputs = 1,
-                                            .max_outputs = 1,
-                                            .infer = infer_global,
-                                            .real = { &global_impl, &global_impl } };
-const evl_op evl_op_global_max_pool = { .name = "GlobalMaxPool",
-                                        .min_inputs = 1,
-                                        .max_inputs = 1,
-                                        .min_outputs = 1,
-                                        .max_outputs = 1,
-                                        .infer = infer_global,
-                                        .real = { &global_impl, &global_impl } };
-
-static const evl_op op_lp_pool = { .name = "LpPool",
-                                   .min_inputs = 1,
-                                   .max_inputs = 1,
-                                   .min_outputs = 1,
-                                   .max_outputs = 1,
-                                   .infer = infer,
-                                   .real = { &window_impl, &window_impl } };
-static const evl_op op_global_lp_pool = { .name = "GlobalLpPool",
-                                          .min_inputs = 1,
-                                          .max_inputs = 1,
-                                          .min_outputs = 1,
-                                          .max_outputs = 1,
-                                          .infer = infer_global,
-                                          .real = { &global_lp_impl, &global_lp_impl } };
+/* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
+/* clang-format off */
+const evl_op evl_op_max_pool = {
+    "MaxPool", NULL, 1, 1, 1, 2, 0, 0, infer,
+    { NULL, NULL }, NULL, &window_impl, 0
+};
+const evl_op evl_op_average_pool = {
+    "AveragePool", NULL, 1, 1, 1, 1, 0, 0, infer,
+    { &window_impl, &window_impl }, NULL, NULL, 0
+};
+const evl_op evl_op_global_average_pool = {
+    "GlobalAveragePool", NULL, 1, 1, 1, 1, 0, 0, infer_global,
+    { &global_impl, &global_impl }, NULL, NULL, 0
+};
+const evl_op evl_op_global_max_pool = {
+    "GlobalMaxPool", NULL, 1, 1, 1, 1, 0, 0, infer_global,
+    { &global_impl, &global_impl }, NULL, NULL, 0
+};
+static const evl_op op_lp_pool = {
+    "LpPool", NULL, 1, 1, 1, 1, 0, 0, infer,
+    { &window_impl, &window_impl }, NULL, NULL, 0
+};
+static const evl_op op_global_lp_pool = {
+    "GlobalLpPool", NULL, 1, 1, 1, 1, 0, 0, infer_global,
+    { &global_lp_impl, &global_lp_impl }, NULL, NULL, 0
+};
+/* clang-format on */
 
 const evl_op *const evl_ops_pool[] = { &evl_op_max_pool,
                                        &evl_op_average_pool,

@@ -169,22 +169,23 @@ static EvalStatus check_operands(evl_context *ctx, const evl_use *use, const evl
                   b[] = { d, bias }, n[] = { s->batch }, p[] = { d, holes };
     const int64_t state[] = { rnn->is_batch_first ? s->batch : d,
                               rnn->is_batch_first ? d : s->batch, h };
-    EvalStatus st = check_operand(ctx, use, EVL_RNN_X, "X", 3, x);
-    if (st == EVAL_OK && h > INT32_MAX)
-        st = evl_fail(ctx, EVAL_ERR_LIMIT, "hidden size %lld", (long long)h);
-    if (st == EVAL_OK)
-        st = check_operand(ctx, use, EVL_RNN_W, "W", 3, w);
-    if (st == EVAL_OK)
-        st = check_operand(ctx, use, EVL_RNN_R, "R", 3, r);
-    if (st == EVAL_OK)
-        st = check_operand(ctx, use, EVL_RNN_B, "B", 2, b);
-    if (st == EVAL_OK)
-        st = check_operand(ctx, use, EVL_RNN_LENGTHS, "sequence_lens", 1, n);
-    if (st == EVAL_OK)
-        st = check_operand(ctx, use, EVL_RNN_H, "initial_h", 3, state);
-    if (st == EVAL_OK)
-        st = check_operand(ctx, use, EVL_RNN_C, "initial_c", 3, state);
-    return st == EVAL_OK ? check_operand(ctx, use, EVL_RNN_P, "P", 2, p) : st;
+    const struct {
+        size_t input, rank;
+        const char *name;
+        const int64_t *shape;
+    } wanted[] = {
+        { EVL_RNN_X, 3, "X", x },           { EVL_RNN_W, 3, "W", w },
+        { EVL_RNN_R, 3, "R", r },           { EVL_RNN_B, 2, "B", b },
+        { EVL_RNN_LENGTHS, 1, "sequence_lens", n }, { EVL_RNN_H, 3, "initial_h", state },
+        { EVL_RNN_C, 3, "initial_c", state }, { EVL_RNN_P, 2, "P", p },
+    };
+    if (h > INT32_MAX)
+        return evl_fail(ctx, EVAL_ERR_LIMIT, "hidden size %lld", (long long)h);
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && st == EVAL_OK; i++)
+        st = check_operand(ctx, use, wanted[i].input, wanted[i].name, wanted[i].rank,
+                           wanted[i].shape);
+    return st;
 }
 
 static EvalStatus infer(evl_infer *infer)
