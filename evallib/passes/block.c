@@ -7,13 +7,14 @@
 ** makes an Unblock, once. */
 #include "ops/blocked.h"
 #include "ops/ops.h"
+#include "passes/match.h"
 #include "passes/passes.h"
 #include <math.h>
 #include <string.h>
 
 typedef struct value_note {
     size_t n_uses;
-    evl_node *user;     /* the only one, when n_uses is 1 */
+    evl_node *user;     /* one of this graph; the only one, when n_uses is 1 */
     evl_value *blocked; /* the twin */
     bool is_plain;      /* the value itself is made */
 } value_note;
@@ -33,42 +34,22 @@ static value_note *note_of(const blocker *b, const evl_value *v)
     return v && v->graph == b->graph && v->index < b->n_notes ? &b->notes[v->index] : NULL;
 }
 
-static void count_use(blocker *b, const evl_value *v, evl_node *user)
-{
-    value_note *note = note_of(b, v);
-    if (!note)
-        return;
-    note->n_uses++;
-    note->user = user;
-}
-
-static EvalStatus count_captures(blocker *b, const evl_node *node)
-{
-    evl_value **captured = NULL;
-    size_t n = 0;
-    if (!evl_node_body(node, 0))
-        return EVAL_OK;
-    EvalStatus st = evl_node_captures(b->ctx, b->graph->arena, node, &captured, &n);
-    for (size_t i = 0; i < n && st == EVAL_OK; i++)
-        count_use(b, captured[i], NULL);
-    return st;
-}
-
-static EvalStatus take_notes(blocker *b)
+static void take_notes(blocker *b)
 {
     evl_graph *g = b->graph;
-    EvalStatus st = EVAL_OK;
-    for (size_t i = 0; i < g->n_values; i++)
-        b->notes[i].is_plain = !g->values[i]->producer || g->values[i]->is_constant;
-    for (size_t i = 0; i < g->n_nodes && st == EVAL_OK; i++) {
-        g->nodes[i]->index = i;
-        for (size_t j = 0; j < g->nodes[i]->n_inputs; j++)
-            count_use(b, g->nodes[i]->inputs[j], g->nodes[i]);
-        st = count_captures(b, g->nodes[i]);
+    evl_match_count(g);
+    for (size_t i = 0; i < g->n_values; i++) {
+        const evl_value *v = g->values[i];
+        b->notes[i] = (value_note){ .n_uses = v->slot, .is_plain = !v->producer || v->is_constant };
     }
-    for (size_t i = 0; i < g->n_outputs; i++)
-        count_use(b, g->outputs[i], NULL);
-    return st;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        g->nodes[i]->index = i;
+        for (size_t j = 0; j < g->nodes[i]->n_inputs; j++) {
+            value_note *note = note_of(b, g->nodes[i]->inputs[j]);
+            if (note)
+                note->user = g->nodes[i];
+        }
+    }
 }
 
 /* --- making nodes --- */
@@ -452,7 +433,8 @@ static EvalStatus sweep(blocker *b)
     evl_graph *g = b->graph;
     evl_node **nodes = g->nodes;
     size_t n = g->n_nodes;
-    EvalStatus st = take_notes(b);
+    EvalStatus st = EVAL_OK;
+    take_notes(b);
     g->nodes = NULL;
     g->n_nodes = g->node_capacity = 0;
     for (size_t i = 0; i < n && st == EVAL_OK; i++)
