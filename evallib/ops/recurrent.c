@@ -174,10 +174,14 @@ static EvalStatus check_operands(evl_context *ctx, const evl_use *use, const evl
         const char *name;
         const int64_t *shape;
     } wanted[] = {
-        { EVL_RNN_X, 3, "X", x },           { EVL_RNN_W, 3, "W", w },
-        { EVL_RNN_R, 3, "R", r },           { EVL_RNN_B, 2, "B", b },
-        { EVL_RNN_LENGTHS, 1, "sequence_lens", n }, { EVL_RNN_H, 3, "initial_h", state },
-        { EVL_RNN_C, 3, "initial_c", state }, { EVL_RNN_P, 2, "P", p },
+        { EVL_RNN_X, 3, "X", x },
+        { EVL_RNN_W, 3, "W", w },
+        { EVL_RNN_R, 3, "R", r },
+        { EVL_RNN_B, 2, "B", b },
+        { EVL_RNN_LENGTHS, 1, "sequence_lens", n },
+        { EVL_RNN_H, 3, "initial_h", state },
+        { EVL_RNN_C, 3, "initial_c", state },
+        { EVL_RNN_P, 2, "P", p },
     };
     if (h > INT32_MAX)
         return evl_fail(ctx, EVAL_ERR_LIMIT, "hidden size %lld", (long long)h);
