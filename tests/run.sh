@@ -100,12 +100,17 @@ stage_valgrind() {
     configure_and_build release || return 1
     failed=0
     digits=samples/digits
+    checks="--quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=definite,indirect,possible"
+    for test in "$build"/release/tests/os_*; do
+        # shellcheck disable=SC2086
+        valgrind $checks "$test"
+        count_script "valgrind $(basename "$test")" $? || failed=1
+    done
     for command in "hello" "sequence samples/sequence.dnn" \
         "linked $digits/digits.dnn $digits/images/3.pgm" "linked $digits/digits.onnx $digits/images/3.pgm" \
         "loaded $build/release/libevallib.so $digits/digits.onnx $digits/images/8.pgm"; do
         # shellcheck disable=SC2086
-        valgrind --quiet --error-exitcode=9 --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=definite,indirect,possible \
-            "$build/release/samples/"$command >/dev/null
+        valgrind $checks "$build/release/samples/"$command >/dev/null
         count_script "valgrind $command" $? || failed=1
     done
     return $failed

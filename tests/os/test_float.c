@@ -21,6 +21,8 @@ static void flags_raised_inside_are_not_seen_outside(void **state)
     evl_float_state found;
     feclearexcept(FE_ALL_EXCEPT);
     feraiseexcept(FE_UNDERFLOW);
+    if (!fetestexcept(FE_UNDERFLOW))
+        skip(); /* valgrind's processor keeps no flags */
     evl_float_enter(&found);
     one = one / zero;
     evl_float_leave(&found);
