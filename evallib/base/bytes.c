@@ -117,30 +117,3 @@ bool evl_bytes_i32(evl_bytes *bytes, int32_t *value)
     memcpy(value, &bits, sizeof bits);
     return true;
 }
-
-bool evl_bytes_i64(evl_bytes *bytes, int64_t *value)
-{
-    uint64_t bits;
-    if (!evl_bytes_u64(bytes, &bits))
-        return false;
-    memcpy(value, &bits, sizeof bits);
-    return true;
-}
-
-bool evl_bytes_f32(evl_bytes *bytes, float *value)
-{
-    uint32_t bits;
-    if (!evl_bytes_u32(bytes, &bits))
-        return false;
-    memcpy(value, &bits, sizeof bits);
-    return true;
-}
-
-bool evl_bytes_f64(evl_bytes *bytes, double *value)
-{
-    uint64_t bits;
-    if (!evl_bytes_u64(bytes, &bits))
-        return false;
-    memcpy(value, &bits, sizeof bits);
-    return true;
-}

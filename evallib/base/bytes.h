@@ -21,9 +21,6 @@ bool evl_bytes_u16(evl_bytes *, uint16_t *);
 bool evl_bytes_u32(evl_bytes *, uint32_t *);
 bool evl_bytes_u64(evl_bytes *, uint64_t *);
 bool evl_bytes_i32(evl_bytes *, int32_t *);
-bool evl_bytes_i64(evl_bytes *, int64_t *);
-bool evl_bytes_f32(evl_bytes *, float *);
-bool evl_bytes_f64(evl_bytes *, double *);
 bool evl_bytes_take(evl_bytes *, size_t n, size_t each, const void **start); /* n * each bytes */
 bool evl_bytes_skip(evl_bytes *, size_t n);
 

@@ -10,7 +10,7 @@ static void numbers_are_little_endian_and_may_be_unaligned(void **state)
     uint8_t u8;
     uint16_t u16;
     uint32_t u32;
-    float f32;
+    const void *start;
     (void)state;
     assert_true(evl_bytes_u8(&bytes, &u8));
     assert_int_equal(u8, 1);
@@ -19,8 +19,8 @@ static void numbers_are_little_endian_and_may_be_unaligned(void **state)
     assert_true(evl_bytes_u32(&bytes, &u32));
     assert_int_equal(u32, 0x07060584);
     assert_true(evl_bytes_skip(&bytes, 1));
-    assert_true(evl_bytes_f32(&bytes, &f32));
-    assert_true(f32 == 1.0f);
+    assert_true(evl_bytes_take(&bytes, 4, 1, &start));
+    assert_true(evl_load_f32(start) == 1.0f);
     assert_int_equal(evl_bytes_left(&bytes), 0);
 }
 
@@ -28,28 +28,19 @@ static void signed_numbers_keep_their_sign(void **state)
 {
     evl_bytes bytes = evl_bytes_of(data, sizeof data);
     int32_t i32;
-    int64_t i64;
     (void)state;
     assert_true(evl_bytes_i32(&bytes, &i32));
     assert_int_equal(i32, -0x7bfcfdff);
-    bytes.at = 0;
-    assert_true(evl_bytes_i64(&bytes, &i64));
-    assert_true(i64 == (int64_t)UINT64_C(0x8807060584030201));
 }
 
 static void doubles_and_loads_agree(void **state)
 {
     const uint8_t two[] = { 9, 0, 0, 0, 0, 0, 0, 0, 0x40 };
     evl_bytes bytes = evl_bytes_of(two, sizeof two);
-    double f64;
     uint64_t u64;
     (void)state;
-    assert_true(evl_bytes_skip(&bytes, 1));
-    assert_true(evl_bytes_f64(&bytes, &f64));
-    assert_true(f64 == 2.0);
     assert_true(evl_load_f64(two + 1) == 2.0);
     assert_true(evl_load_f32(data + 8) == 1.0f);
-    bytes.at = 0;
     assert_true(evl_bytes_u64(&bytes, &u64));
     assert_true(u64 == 9 && evl_load_u64(two) == 9);
 }

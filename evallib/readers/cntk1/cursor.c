@@ -17,64 +17,57 @@ static void cut(evl_cntk1_cursor *c, const char *what)
                      "CNTK v1: the file ends within %s that begins at byte %zu", what, c->from.at);
 }
 
+/* So many bytes, after a failure zeros. */
+static const uint8_t *take(evl_cntk1_cursor *c, size_t n, const char *what)
+{
+    static const uint8_t zeros[sizeof(uint64_t)];
+    const void *at;
+    if (c->status == EVAL_OK && evl_bytes_take(&c->from, n, 1, &at))
+        return at;
+    cut(c, what);
+    return zeros;
+}
+
 uint8_t evl_cntk1_u8(evl_cntk1_cursor *c)
 {
-    uint8_t v = 0;
-    if (c->status != EVAL_OK || !evl_bytes_u8(&c->from, &v))
-        cut(c, "a byte");
-    return v;
+    return *take(c, 1, "a byte");
 }
 
 uint32_t evl_cntk1_u32(evl_cntk1_cursor *c)
 {
-    uint32_t v = 0;
-    if (c->status != EVAL_OK || !evl_bytes_u32(&c->from, &v))
-        cut(c, "a 32-bit number");
-    return v;
+    return evl_load_u32(take(c, 4, "a 32-bit number"));
 }
 
 uint64_t evl_cntk1_u64(evl_cntk1_cursor *c)
 {
-    uint64_t v = 0;
-    if (c->status != EVAL_OK || !evl_bytes_u64(&c->from, &v))
-        cut(c, "a 64-bit number");
-    return v;
+    return evl_load_u64(take(c, 8, "a 64-bit number"));
 }
 
 int32_t evl_cntk1_i32(evl_cntk1_cursor *c)
 {
-    int32_t v = 0;
-    if (c->status != EVAL_OK || !evl_bytes_i32(&c->from, &v))
-        cut(c, "a 32-bit number");
+    uint32_t bits = evl_cntk1_u32(c);
+    int32_t v;
+    memcpy(&v, &bits, sizeof v);
     return v;
 }
 
 double evl_cntk1_f32(evl_cntk1_cursor *c)
 {
-    float v = 0;
-    if (c->status != EVAL_OK || !evl_bytes_f32(&c->from, &v))
-        cut(c, "a float");
-    return v;
+    return evl_load_f32(take(c, 4, "a float"));
 }
 
 double evl_cntk1_f64(evl_cntk1_cursor *c)
 {
-    double v = 0;
-    if (c->status != EVAL_OK || !evl_bytes_f64(&c->from, &v))
-        cut(c, "a double");
-    return v;
+    return evl_load_f64(take(c, 8, "a double"));
 }
 
 double evl_cntk1_real(evl_cntk1_cursor *c)
 {
-    uint16_t half = 0;
     if (c->real == EVAL_FLOAT64)
         return evl_cntk1_f64(c);
     if (c->real == EVAL_FLOAT32)
         return evl_cntk1_f32(c);
-    if (c->status != EVAL_OK || !evl_bytes_u16(&c->from, &half))
-        cut(c, "a half");
-    return evl_float_from_f16(half);
+    return evl_float_from_f16(evl_load_u16(take(c, 2, "a half")));
 }
 
 const char *evl_cntk1_text(evl_cntk1_cursor *c)
