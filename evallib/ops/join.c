@@ -113,7 +113,8 @@ static EvalStatus run_concat(const evl_call *call)
 {
     const evl_move *moves = call->state;
     for (size_t i = 0; i < call->n_in; i++)
-        evl_move_apply(&moves[i], call->machine, call->in[i], call->out[0]);
+        if ((char *)call->in[i]->data != (char *)call->out[0]->data + moves[i].to) /* made there */
+            evl_move_apply(&moves[i], call->machine, call->in[i], call->out[0]);
     return EVAL_OK;
 }
 

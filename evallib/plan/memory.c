@@ -1,17 +1,19 @@
 /* Places in one block: values that are never alive at once share memory.
 **
-** Values that have the same bytes (aliases: Reshape ...) or may have (an element-wise
-** result over its operand) form a class with one place. A class lives from the step
-** that makes it to the last that reads it. Large classes get their place first, each
-** the lowest that is free during its life: within a few per cent of the least possible
-** on real networks, and simple. */
+** Values that have the same bytes (aliases: Reshape ...), may have (an element-wise
+** result over its operand) or are parts of another (what Concat puts one after another)
+** form a class with one place. A class lives from the step that makes it to the last that
+** reads it. Large classes get their place first, each the lowest that is free during its
+** life: within a few per cent of the least possible on real networks, and simple. */
 #include "ir/nested.h"
+#include "ops/ops.h"
 #include "plan/plan.h"
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct life {
     size_t root;        /* the class's slot, by way of roots */
+    size_t within;      /* bytes from where its root begins */
     size_t first, last; /* steps; of a root: of its class */
     size_t bytes;       /* of a root: 0 for what needs no place in the block */
     size_t at;
@@ -31,6 +33,15 @@ static size_t root_of(const layout *l, size_t slot)
     while (l->lives[slot].root != slot)
         slot = l->lives[slot].root;
     return slot;
+}
+
+/* Bytes from where its class begins. */
+static size_t offset_of(const layout *l, size_t slot)
+{
+    size_t offset = 0;
+    for (; l->lives[slot].root != slot; slot = l->lives[slot].root)
+        offset += l->lives[slot].within;
+    return offset;
 }
 
 static size_t bytes_of(const evl_tensor *t)
@@ -79,16 +90,17 @@ static void find_lives(layout *l)
         live_at(l, p->outputs[i], p->n_steps);
 }
 
-/* b's class joins a's, whose root it keeps. */
-static void join(layout *l, size_t a, size_t b)
+/* b's class joins a's, whose root it keeps, `within` bytes from where that begins. */
+static void join(layout *l, size_t a, size_t b, size_t within)
 {
     life *x = &l->lives[root_of(l, a)], *y = &l->lives[root_of(l, b)];
     if (x == y)
         return;
     x->first = y->first < x->first ? y->first : x->first;
     x->last = y->last > x->last ? y->last : x->last;
-    x->bytes = y->bytes > x->bytes && !x->is_fixed ? y->bytes : x->bytes;
+    x->bytes = within + y->bytes > x->bytes && !x->is_fixed ? within + y->bytes : x->bytes;
     y->root = (size_t)(x - l->lives);
+    y->within = within;
 }
 
 /* The first asked output of a class of the block takes it to the caller's memory. */
@@ -116,7 +128,35 @@ static void join_aliases(layout *l)
             continue;
         if (p->slots[s->out[0]].place == EVL_PLACE_BLOCK &&
             p->slots[s->in[0]].place != EVL_PLACE_OWN)
-            join(l, (size_t)s->in[0], (size_t)s->out[0]);
+            join(l, (size_t)s->in[0], (size_t)s->out[0], 0);
+    }
+}
+
+/* Part `input` is made where Concat would copy it to, if it has no place already. */
+static void join_part(layout *l, const evl_step *s, size_t input, size_t at)
+{
+    const evl_tensor *t = &l->plan->slots[s->in[input]].t;
+    const life *part = &l->lives[root_of(l, (size_t)s->in[input])];
+    if (!part->is_fixed && part->bytes == bytes_of(t) && at % EVL_ALIGNMENT == 0)
+        join(l, (size_t)s->out[0], (size_t)s->in[input], at);
+}
+
+static void join_parts(layout *l)
+{
+    const evl_plan *p = l->plan;
+    for (size_t i = 0, at = 0; i < p->n_steps; i++, at = 0) {
+        const evl_step *s = &p->steps[i];
+        if (s->kind != EVL_STEP_STATIC || s->node->op != &evl_op_concat ||
+            s->out[0] == EVL_NO_SLOT || l->lives[root_of(l, (size_t)s->out[0])].is_fixed)
+            continue;
+        const evl_shape *whole = &p->slots[s->out[0]].t.shape;
+        int64_t axis = evl_node_int(s->node, "axis", 1);
+        axis += axis < 0 ? whole->rank : 0;
+        for (size_t j = 0; j < s->node->n_inputs && evl_shape_count_part(whole, 0, (int32_t)axis) == 1; j++) {
+            const evl_tensor *t = &p->slots[s->in[j]].t;
+            join_part(l, s, j, at);
+            at += evl_shape_count(&t->shape) * evl_type_size(t->type);
+        }
     }
 }
 
@@ -143,6 +183,17 @@ static bool may_overwrite(const layout *l, const evl_step *s, size_t step, size_
     return true;
 }
 
+/* One of them has a class of its own, which goes where the other is. */
+static bool overwrite(layout *l, size_t in, size_t out)
+{
+    size_t from = root_of(l, in), to = root_of(l, out);
+    if (to == out)
+        join(l, in, out, offset_of(l, in));
+    else if (l->lives[from].bytes == bytes_of(&l->plan->slots[out].t))
+        join(l, out, in, offset_of(l, out));
+    return root_of(l, in) == root_of(l, out);
+}
+
 static void join_in_place(layout *l)
 {
     const evl_plan *p = l->plan;
@@ -152,10 +203,8 @@ static void join_in_place(layout *l)
             s->out[0] == EVL_NO_SLOT || l->lives[root_of(l, (size_t)s->out[0])].is_fixed)
             continue;
         for (size_t j = 0; j < s->node->n_inputs; j++)
-            if (may_overwrite(l, s, i, j)) {
-                join(l, (size_t)s->in[j], (size_t)s->out[0]);
+            if (may_overwrite(l, s, i, j) && overwrite(l, (size_t)s->in[j], (size_t)s->out[0]))
                 break;
-            }
     }
 }
 
@@ -234,7 +283,8 @@ static void place_slots(layout *l)
         if (p->slots[i].place != EVL_PLACE_BLOCK && root == i)
             continue;
         p->slots[i].place = p->slots[root].place;
-        p->slots[i].at = l->lives[root].is_fixed ? p->slots[root].at : l->lives[root].at;
+        p->slots[i].at = l->lives[root].is_fixed ? p->slots[root].at
+                                                 : l->lives[root].at + offset_of(l, i);
         if (p->slots[i].place == EVL_PLACE_CONSTANT)
             p->slots[i].t.data = p->slots[root].t.data;
     }
@@ -276,6 +326,7 @@ static EvalStatus lay_out(layout *l, evl_arena *scratch)
     find_lives(l);
     join_aliases(l);
     place_outputs(l);
+    join_parts(l);
     join_in_place(l);
     EvalStatus st = order_roots(l, scratch);
     if (st == EVAL_OK)

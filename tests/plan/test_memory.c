@@ -1,7 +1,9 @@
 #include "plan/plan.h"
 #include "exec/exec.h"
+#include "ops/ops.h"
 #include "support/run_op.h"
 #include "support/toy.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* A graph of toy operators, planned. */
@@ -139,6 +141,88 @@ static void a_size_that_depends_on_data_has_memory_of_its_own(void **state)
     end(&f);
 }
 
+static evl_value *concat(evl_graph *g, evl_value *a, evl_value *b)
+{
+    evl_value *v = toy_node(g, &evl_op_concat, NULL, a, b);
+    evl_attribute *axis = evl_arena_take(g->arena, sizeof *axis);
+    assert_non_null(axis);
+    *axis = evl_attribute_int("axis", 0);
+    v->producer->attributes = axis;
+    v->producer->n_attributes = 1;
+    return v;
+}
+
+/* Runs the plan on x = 1, 2, 3 ... and looks at the first output. */
+static void expect(fixture *f, const int64_t *times, size_t n)
+{
+    int64_t x[N];
+    for (int64_t i = 0; i < N; i++)
+        x[i] = i + 1;
+    evl_session *s;
+    assert_int_equal(evl_session_take(f->ctx, f->plan, &s), EVAL_OK);
+    int64_t *y = calloc(n * N, sizeof *y);
+    assert_non_null(y);
+    evl_session_input(s, 0, x);
+    evl_session_output(s, 0, y);
+    assert_int_equal(evl_session_run(s, f->ctx), EVAL_OK);
+    for (size_t i = 0; i < n * N; i++)
+        assert_int_equal(y[i], times[i / N] * x[i % N]);
+    free(y);
+    evl_session_give(f->plan, s);
+}
+
+static void parts_are_made_where_they_are_joined(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    evl_value *x = toy_input(f.g, "x", N);
+    evl_value *a = toy_node(f.g, &toy_sum, "a", x, x), *b = toy_node(f.g, &toy_sum, "b", x, a);
+    evl_value *b2 = toy_node(f.g, &toy_sum, "b2", b, b), *all = concat(f.g, a, b2);
+    evl_value *y = toy_node(f.g, &toy_sum, "y", all, all);
+    plan(&f, &y, 1);
+    assert_int_equal(f.plan->block_bytes, 2 * BYTES); /* b2 is made over b, where Concat has it */
+    expect(&f, (const int64_t[]){ 4, 12 }, 2);
+    end(&f);
+}
+
+static void a_part_that_is_used_again_is_not_overwritten(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    evl_value *x = toy_input(f.g, "x", N);
+    evl_value *a = toy_node(f.g, &toy_sum, "a", x, x), *b = toy_node(f.g, &toy_sum, "b", a, x);
+    evl_value *all = concat(f.g, a, b), *twice = toy_node(f.g, &toy_sum, "twice", all, all);
+    evl_value *more = concat(f.g, a, twice), *y = toy_node(f.g, &toy_sum, "y", more, more);
+    plan(&f, &y, 1);
+    expect(&f, (const int64_t[]){ 4, 8, 12 }, 3);
+    end(&f);
+}
+
+static void a_joined_value_may_be_a_part_itself(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    evl_value *x = toy_input(f.g, "x", N);
+    evl_value *a = toy_node(f.g, &toy_sum, "a", x, x), *b = toy_node(f.g, &toy_sum, "b", a, x);
+    evl_value *c = toy_node(f.g, &toy_sum, "c", b, x), *inner = concat(f.g, b, c);
+    evl_value *all = concat(f.g, a, inner), *y = toy_node(f.g, &toy_sum, "y", all, all);
+    plan(&f, &y, 1);
+    assert_int_equal(f.plan->block_bytes, 3 * BYTES);
+    expect(&f, (const int64_t[]){ 4, 6, 8 }, 3);
+    end(&f);
+}
+
+static void a_value_joined_to_itself_is_there_twice(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    evl_value *x = toy_input(f.g, "x", N), *a = toy_node(f.g, &toy_sum, "a", x, x);
+    evl_value *all = concat(f.g, a, a), *y = toy_node(f.g, &toy_sum, "y", all, all);
+    plan(&f, &y, 1);
+    expect(&f, (const int64_t[]){ 4, 4 }, 2);
+    end(&f);
+}
+
 static void a_plan_prints_its_steps(void **state)
 {
     (void)state;
@@ -160,6 +244,10 @@ int main(void)
         cmocka_unit_test(an_alias_that_is_asked_for_takes_its_operand_to_the_caller),
         cmocka_unit_test(a_value_asked_twice_has_one_place),
         cmocka_unit_test(a_size_that_depends_on_data_has_memory_of_its_own),
+        cmocka_unit_test(parts_are_made_where_they_are_joined),
+        cmocka_unit_test(a_part_that_is_used_again_is_not_overwritten),
+        cmocka_unit_test(a_joined_value_may_be_a_part_itself),
+        cmocka_unit_test(a_value_joined_to_itself_is_there_twice),
         cmocka_unit_test(a_plan_prints_its_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
