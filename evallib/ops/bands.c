@@ -24,6 +24,19 @@ static void straighten(evl_stencil *w)
         w->in[d] = w->out[d] = d == Y ? all : 1;
 }
 
+/* One row of any length, turned so that it can be cut. */
+static void turn_row(evl_stencil *w)
+{
+    if (w->in[Y] != 1 || w->kernel[Y] != 1 || w->begin[Y] != 0 || w->end[Y] != 0)
+        return;
+    int64_t *sizes[] = { w->in, w->kernel, w->stride, w->dilation, w->begin, w->end, w->out };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        int64_t across = sizes[i][X];
+        sizes[i][X] = sizes[i][Y];
+        sizes[i][Y] = across;
+    }
+}
+
 static int64_t ceil_divide(int64_t n, int64_t by)
 {
     return n / by + (n % by > 0);
@@ -71,18 +84,29 @@ static void set_places(evl_bands *b)
             *to++ = (y * (size_t)w->stride[Y] * b->width + x * (size_t)w->stride[X]) * b->unit;
 }
 
+/* Elements that lie side by side in the kernel and in what it looks at. */
+static size_t run_of(const evl_bands *b)
+{
+    const evl_stencil *w = &b->window;
+    if (b->unit > 1)
+        return b->unit;
+    if (b->width == 1)
+        return w->dilation[Y] == 1 ? (size_t)w->kernel[Y] : 1;
+    return w->dilation[X] == 1 ? (size_t)w->kernel[X] : 1;
+}
+
 static void set_taps(evl_bands *b)
 {
     const evl_stencil *w = &b->window;
-    size_t *to = b->taps;
+    size_t *to = b->taps, kernel = evl_stencil_kernel(w);
+    size_t across = (size_t)w->kernel[X], down = (size_t)w->kernel[Y];
     for (size_t plane = 0; plane < b->planes; plane++)
-        for (int64_t z = 0; z < w->kernel[Z]; z++)
-            for (int64_t y = 0; y < w->kernel[Y]; y++)
-                for (int64_t x = 0; x < w->kernel[X]; x += (int64_t)(b->run / b->unit)) {
-                    size_t slice = plane * b->depth + (size_t)(z * w->dilation[Z]);
-                    size_t row = slice * b->height + (size_t)(y * w->dilation[Y]);
-                    *to++ = (row * b->width + (size_t)(x * w->dilation[X])) * b->unit;
-                }
+        for (size_t k = 0; k < kernel; k += b->run / b->unit) {
+            size_t z = k / across / down, y = k / across % down, x = k % across;
+            size_t slice = plane * b->depth + z * (size_t)w->dilation[Z];
+            size_t row = slice * b->height + y * (size_t)w->dilation[Y];
+            *to++ = (row * b->width + x * (size_t)w->dilation[X]) * b->unit;
+        }
 }
 
 EvalStatus evl_bands_of(evl_context *ctx, evl_arena *arena, const evl_stencil *window, size_t unit,
@@ -90,14 +114,16 @@ EvalStatus evl_bands_of(evl_context *ctx, evl_arena *arena, const evl_stencil *w
 {
     *b = (evl_bands){ .window = *window, .unit = unit, .planes = planes, .element = element };
     straighten(&b->window);
+    turn_row(&b->window);
     for (int d = 0; d < DIMS; d++)
         b->is_padded |= window->begin[d] > 0 || (window->out[d] - 1) * window->stride[d] +
                                                         evl_stencil_reach(window, d) > window->in[d];
     choose_rows(b, budget);
-    b->run = unit == 1 && window->dilation[X] == 1 ? (size_t)window->kernel[X] : unit;
-    size_t n_places, runs = evl_stencil_kernel(window) / (b->run / unit);
-    if (!size_copy(b) || !evl_size_multiply(runs, planes, &b->n_taps) ||
-        !evl_size_multiply(b->rows, (size_t)b->window.out[X], &n_places))
+    size_t n_places;
+    if (!size_copy(b) || !evl_size_multiply(b->rows, (size_t)b->window.out[X], &n_places))
+        return evl_no_memory(ctx);
+    b->run = run_of(b);
+    if (!evl_size_multiply(evl_stencil_kernel(window) / (b->run / unit), planes, &b->n_taps))
         return evl_no_memory(ctx);
     b->places = evl_arena_take_many(arena, n_places, sizeof *b->places);
     b->taps = evl_arena_take_many(arena, b->n_taps, sizeof *b->taps);
@@ -140,24 +166,46 @@ static char *copy_row(const evl_bands *b, const char *x, char *to, const void *f
     return fill_places(b, to + bytes, b->width - before - n, fill);
 }
 
+/* The rows of a slice from `first` on, whole: those inside the input lie side by side. */
+static char *copy_rows(const evl_bands *b, const char *x, int64_t first, char *to, const void *fill)
+{
+    const evl_stencil *w = &b->window;
+    int64_t height = (int64_t)b->height, from = first < 0 ? 0 : first, end = first + height;
+    end = end < w->in[Y] ? end : w->in[Y];
+    int64_t n = end > from ? end - from : 0, before = from - first < height ? from - first : height;
+    size_t row = b->width * b->unit * b->element, bytes = (size_t)n * row;
+    to = fill_places(b, to, (size_t)before * b->width, fill);
+    if (n)
+        memcpy(to, x + (size_t)from * row, bytes);
+    return fill_places(b, to + bytes, (size_t)(height - before - n) * b->width, fill);
+}
+
+static char *copy_slice(const evl_bands *b, const char *x, int64_t first, char *to, const void *fill)
+{
+    const evl_stencil *w = &b->window;
+    size_t row = (size_t)w->in[X] * b->unit * b->element;
+    if (w->begin[X] == 0 && b->width == (size_t)w->in[X])
+        return copy_rows(b, x, first, to, fill);
+    for (int64_t y = first; y < first + (int64_t)b->height; y++)
+        to = y >= 0 && y < w->in[Y] ? copy_row(b, x + (size_t)y * row, to, fill)
+                                    : fill_places(b, to, b->width, fill);
+    return to;
+}
+
 const void *evl_band_input(const evl_bands *b, const evl_band *band, const void *x, void *copy,
                            const void *fill)
 {
     const evl_stencil *w = &b->window;
     int64_t first_z = band->slice * w->stride[Z] - w->begin[Z];
     int64_t first_y = band->row * w->stride[Y] - w->begin[Y];
-    size_t place = b->unit * b->element;
+    size_t place = b->unit * b->element, slice = (size_t)(w->in[Y] * w->in[X]) * place;
     const char *from = x;
     if (!b->is_padded)
         return from + (size_t)((first_z * w->in[Y] + first_y) * w->in[X]) * place;
     char *to = copy;
-    for (size_t plane = 0; plane < b->planes; plane++, from += evl_stencil_in(w) * place)
+    for (size_t plane = 0; plane < b->planes; plane++, from += (size_t)w->in[Z] * slice)
         for (int64_t z = first_z; z < first_z + (int64_t)b->depth; z++)
-            for (int64_t y = first_y; y < first_y + (int64_t)b->height; y++) {
-                bool is_inside = z >= 0 && z < w->in[Z] && y >= 0 && y < w->in[Y];
-                size_t row = is_inside ? (size_t)((z * w->in[Y] + y) * w->in[X]) * place : 0;
-                to = is_inside ? copy_row(b, from + row, to, fill)
-                               : fill_places(b, to, b->width, fill);
-            }
+            to = z >= 0 && z < w->in[Z] ? copy_slice(b, from + (size_t)z * slice, first_y, to, fill)
+                                        : fill_places(b, to, b->height * b->width, fill);
     return copy;
 }
