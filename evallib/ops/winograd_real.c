@@ -8,6 +8,7 @@ enum {
     Z, Y, X,
     VALUES_BYTES = 224 * 1024, /* transformed tiles of a group: in the second cache */
     MOST_TILES = 48,
+    LINE = 64, /* bytes of a line of the cache */
     TILES_WANTED = 4,
     MEMORY = 20, /* vector operations in the time that memory takes for a vector */
     MOST_WIDTH = 32, /* 2 * lanes */
@@ -26,7 +27,8 @@ typedef struct plan {
     size_t group, n_groups, n_all; /* tiles in a group; groups, tiles in a sample */
     size_t chunk, n_chunks;        /* pairs that one thread computes */
     size_t *places, *taps;
-    size_t values, scratch;        /* elements: transformed input; all that a thread uses */
+    size_t step, product_step;     /* from one element of a tile to the next: input, output */
+    size_t scratch;                /* elements that a thread uses */
 } plan;
 
 static size_t ceil_divide(size_t n, size_t by)
@@ -126,6 +128,14 @@ static void set_shape(plan *x, size_t m)
     x->pairs = ceil_divide(x->out_blocks, 2);
 }
 
+/* n numbers, filled up to an odd number of the cache's lines: elements of a tile, which are used
+** together, lie in different sets of it. */
+static size_t odd_lines(size_t n)
+{
+    size_t line = LINE / sizeof(real);
+    return (ceil_divide(n, line) | 1) * line;
+}
+
 /* Groups of whole tiles of rows whose values fit the cache; when there are few, pairs are shared. */
 static void cut(plan *x, size_t rows)
 {
@@ -141,8 +151,9 @@ static void cut(plan *x, size_t rows)
     size_t wanted = all < TILES_WANTED ? ceil_divide(TILES_WANTED, all) : 1;
     x->chunk = ceil_divide(x->pairs, wanted < x->pairs ? wanted : x->pairs);
     x->n_chunks = ceil_divide(x->pairs, x->chunk);
-    x->values = x->elements * x->in_blocks * x->group * x->conv.lanes;
-    x->scratch = x->values + x->elements * 2 * x->group * x->conv.lanes;
+    x->step = odd_lines(x->in_blocks * x->group * x->conv.lanes);
+    x->product_step = odd_lines(2 * x->group * x->conv.lanes);
+    x->scratch = x->elements * (x->step + x->product_step);
 }
 
 static EvalStatus set_offsets(evl_prepare *p, plan *x)
@@ -201,17 +212,16 @@ typedef struct running {
 /* The tiles of one group. */
 typedef struct group {
     size_t sample, from, n;
-    real *values, *products; /* [element][block][tile][lanes] */
+    real *values, *products; /* [element][block][tile][lanes], elements a step apart */
 } group;
 
 static void transform(const running *r, const group *g)
 {
     const plan *x = r->x;
     size_t lanes = x->conv.lanes, plane = x->shape.in_height * x->shape.in_width * lanes;
-    size_t step = x->in_blocks * x->group * lanes;
     for (size_t b = 0; b < x->in_blocks; b++)
         r->k->winograd->input(&x->shape, g->from, g->n, r->in + (g->sample * x->in_blocks + b) * plane,
-                              g->values + b * x->group * lanes, step);
+                              g->values + b * x->group * lanes, x->step);
 }
 
 static void multiply(const running *r, const group *g, size_t pair, size_t n_blocks)
@@ -221,9 +231,9 @@ static void multiply(const running *r, const group *g, size_t pair, size_t n_blo
     evl_blocked_sums s = { .n = g->n, .places = x->places, .n_taps = x->in_blocks, .run = lanes,
                            .taps = x->taps, .n_blocks = n_blocks, .y_block = x->group * lanes };
     for (size_t e = 0; e < x->elements; e++) {
-        s.x = g->values + e * x->in_blocks * x->group * lanes;
+        s.x = g->values + e * x->step;
         s.weights = x->weights + (pair * x->elements + e) * weights;
-        s.y = g->products + e * 2 * x->group * lanes;
+        s.y = g->products + e * x->product_step;
         r->k->sums(&s);
     }
 }
@@ -238,7 +248,7 @@ static void give(const running *r, const group *g, size_t block)
                               r->residual ? r->residual + at : NULL, c->clips,
                               (real)c->least, (real)c->most, r->out + at };
     r->k->winograd->output(&x->shape, g->from, g->n, g->products + block % 2 * x->group * lanes,
-                           2 * x->group * lanes, &o);
+                           x->product_step, &o);
 }
 
 static void tile(void *arg, size_t index, size_t lane)
@@ -248,7 +258,7 @@ static void tile(void *arg, size_t index, size_t lane)
     size_t chunk = index % x->n_chunks, at = index / x->n_chunks;
     group g = { .sample = at / x->n_groups, .from = at % x->n_groups * x->group,
                 .values = r->scratch + lane * x->scratch };
-    g.products = g.values + x->values;
+    g.products = g.values + x->elements * x->step;
     g.n = x->n_all - g.from < x->group ? x->n_all - g.from : x->group;
     transform(r, &g);
     for (size_t pair = chunk * x->chunk; pair < (chunk + 1) * x->chunk && pair < x->pairs; pair++) {
