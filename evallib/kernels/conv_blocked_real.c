@@ -29,25 +29,6 @@ typedef struct part {
     size_t lines; /* that each tap brings of the weights after these */
 } part;
 
-/* What the sums of block b begin with: the bias, or what the taps before left. */
-static inline vec start(const part *p, size_t b, size_t i)
-{
-    const evl_blocked_sums *s = p->s;
-    vec zero = { 0 };
-    if (!p->is_first)
-        return vec_load(s->y + b * s->y_block + i * LANES);
-    return s->bias ? vec_load(s->bias + b * LANES) : zero;
-}
-
-static inline void store(const part *p, size_t b, size_t i, vec sum)
-{
-    const evl_blocked_sums *s = p->s;
-    size_t at = b * s->y_block + i * LANES;
-    if (p->residual)
-        sum += vec_load(p->residual + at);
-    vec_store(s->y + at, vec_clip(sum, p->least, p->most));
-}
-
 /* Weights used next: their first reader would wait for memory. */
 static inline const char *bring(const char *ahead, size_t lines)
 {
@@ -56,7 +37,8 @@ static inline const char *bring(const char *ahead, size_t lines)
     return ahead;
 }
 
-/* Tile number `index` of `rows` outputs from `at` on. */
+/* Tile number `index` of `rows` outputs from `at` on. What it says of the outputs is copied
+** first: for all the compiler knows, storing one changes what a pointer leads to. */
 static inline __attribute__((always_inline)) void tile(const part *p, size_t index, size_t at,
                                                        size_t rows, size_t n_blocks)
 {
@@ -66,15 +48,29 @@ static inline __attribute__((always_inline)) void tile(const part *p, size_t ind
     const size_t lines = done < bytes ? p->lines : 0;
     const size_t asked = s->run == LANES && p->n_taps > TAPS_AHEAD ? p->n_taps - TAPS_AHEAD : 0;
     const char *ahead = (const char *)w + bytes + done;
+    real *const y = s->y + at * LANES;
+    const real *const added = p->residual ? p->residual + at * LANES : NULL;
+    const size_t block = s->y_block;
+    const vec least = vec_all(p->least), most = vec_all(p->most);
     vec left[ROWS_OF_ONE] = { 0 }, right[ROWS_OF_ONE] = { 0 };
+    if (!p->is_first) {
 #pragma GCC unroll 16
-    for (size_t i = 0; i < ROWS_OF_ONE; i++)
-        if (i < rows) {
-            x[i] = s->x + s->places[at + i];
-            left[i] = start(p, 0, at + i);
+        for (size_t i = 0; i < rows; i++) {
+            left[i] = vec_load(y + i * LANES);
             if (n_blocks > 1)
-                right[i] = start(p, 1, at + i);
+                right[i] = vec_load(y + block + i * LANES);
         }
+    } else if (s->bias) {
+#pragma GCC unroll 16
+        for (size_t i = 0; i < rows; i++) {
+            left[i] = vec_load(s->bias);
+            if (n_blocks > 1)
+                right[i] = vec_load(s->bias + LANES);
+        }
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; i++)
+        x[i] = s->x + s->places[at + i];
     for (size_t t = 0; t < p->n_taps; t++) {
         size_t k = p->taps[t];
         ahead = bring(ahead, lines);
@@ -94,10 +90,16 @@ static inline __attribute__((always_inline)) void tile(const part *p, size_t ind
         }
     }
 #pragma GCC unroll 16
-    for (size_t i = 0; i < rows; i++) {
-        store(p, 0, at + i, left[i]);
+    for (size_t i = 0; added && i < rows; i++) {
+        left[i] += vec_load(added + i * LANES);
         if (n_blocks > 1)
-            store(p, 1, at + i, right[i]);
+            right[i] += vec_load(added + block + i * LANES);
+    }
+#pragma GCC unroll 16
+    for (size_t i = 0; i < rows; i++) {
+        vec_store(y + i * LANES, vec_within(left[i], least, most));
+        if (n_blocks > 1)
+            vec_store(y + block + i * LANES, vec_within(right[i], least, most));
     }
 }
 
@@ -152,8 +154,9 @@ static void one_block(const part *p, size_t index, size_t at, size_t rows)
 static void part_sums(const part *p, size_t tiles)
 {
     const evl_blocked_sums *s = p->s;
+    const size_t least = s->n / tiles, more = s->n % tiles; /* even: 13 by 6 is 5, 4, 4 */
     for (size_t t = 0, at = 0; t < tiles; t++) {
-        size_t rows = (s->n - at + tiles - t - 1) / (tiles - t); /* even: 13 by 6 is 5, 4, 4 */
+        size_t rows = least + (t < more);
         if (s->n_blocks > 1)
             two_blocks(p, t, at, rows);
         else

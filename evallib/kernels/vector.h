@@ -77,8 +77,13 @@ static inline vec vec_smaller(vec a, vec b)
 }
 
 /* Least where x is less, most where it is more; a NaN stays. */
+static inline vec vec_within(vec x, vec least, vec most)
+{
+    return vec_smaller(most, vec_larger(least, x));
+}
+
 static inline vec vec_clip(vec x, real least, real most)
 {
-    return vec_smaller(vec_all(most), vec_larger(vec_all(least), x));
+    return vec_within(x, vec_all(least), vec_all(most));
 }
 #endif
