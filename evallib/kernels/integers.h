@@ -1,10 +1,10 @@
-/* integers.h - products of matrices of bytes into 32-bit sums, which are exact: they never
-** saturate, and wrap only where the sum itself does not fit.
+/* integers.h - products of bytes into 32-bit sums, which are exact: they never saturate, and wrap
+** only where the sum itself does not fit.
 **
-** A is widened to 16 bits when it is packed, its zero point taken off, and B is kept in
-** signed bytes, in panels of `columns` columns with two k side by side: [panel][k / 2]
-** [columns][2]. So one instruction multiplies two k for each column and adds them. What
-** B's zero point adds is a number for each row of A, known from the sum of the row. */
+** Bytes are widened to 16 bits, their zero points taken off, and kept in pairs of what is summed,
+** so that one instruction multiplies two numbers for each column and adds them. (That for bytes,
+** pmaddubsw, does no more in a cycle where two of the other run, and it saturates.) Built once,
+** with the kernels of float32, and found in their table. */
 #ifndef EVL_KERNELS_INTEGERS_H
 #define EVL_KERNELS_INTEGERS_H
 #include <stdbool.h>
@@ -18,22 +18,46 @@ typedef struct evl_bytes_matrix {
     bool is_signed;
 } evl_bytes_matrix;
 
-/* C = A B. Both packed, with k rounded up to a pair. */
-typedef struct evl_integer_block {
-    size_t m, n, pairs;
-    const int16_t *a; /* rows of 2 * pairs */
-    const int8_t *b;
-    int32_t *c;
+/* C = A B, or C += A B: m x n sums of `steps` pairs. */
+typedef struct evl_pairs_product {
+    size_t m, n, steps;
+    const int16_t *a;    /* the pair of row i and step p is at a + i * a_row + p * a_step */
+    size_t a_row, a_step;
+    const int16_t *b;    /* that of step p and column j at b + 2 * (b_at[p] + j) */
+    const size_t *b_at;
+    int32_t *c;          /* rows, and B's, have room for n rounded up to `columns` */
     size_t c_row;
-} evl_integer_block;
+    bool adds;
+} evl_pairs_product;
+
+/* n bytes beside n others, `step` apart, as pairs of their values less `zero`. */
+typedef struct evl_bytes_beside {
+    size_t n, step;
+    const uint8_t *first, *second;
+    bool are_signed;
+    int32_t zero;
+} evl_bytes_beside;
+
+/* What sums become again: q = nearest even((c + add) * scale) + zero, held within the bounds. One
+** scale and addend for all (step 0), or one each (step 1, rounded up as the sums are). */
+typedef struct evl_requantized {
+    const float *scale;
+    const int32_t *add;
+    size_t step;
+    float zero, least, most;
+} evl_requantized;
 
 typedef struct evl_integer_kernels {
     size_t rows, columns; /* of the tile that fits the registers */
-    void (*block)(const evl_integer_block *);
-    /* m x k of A less `zero` (of each row when zero_step is 1); sums[i] gets the sum of row i. */
+    void (*product)(const evl_pairs_product *);
+    void (*beside)(const evl_bytes_beside *, int16_t *pairs);
+    void (*requantize)(const evl_requantized *, size_t n, const int32_t *sums, uint8_t *q);
+    /* m rows of k less `zero` (of each row when zero_step is 1), k made even. */
     void (*pack_rows)(size_t m, size_t k, evl_bytes_matrix a, const int32_t *zero, size_t zero_step,
-                      int16_t *rows, int32_t *sums);
-    /* k x n of B; unsigned bytes less 128. */
+                      int16_t *rows);
+    /* k x n of B in signed bytes, unsigned ones less 128: [n / columns][k / 2][columns][2]. */
     void (*pack_panels)(size_t k, size_t n, evl_bytes_matrix b, int8_t *panels);
+    /* `steps` of a panel as pairs, less a zero point for each column. */
+    void (*widen)(size_t steps, const int8_t *panel, const int16_t *zero, int16_t *pairs);
 } evl_integer_kernels;
 #endif

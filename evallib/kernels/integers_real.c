@@ -1,74 +1,138 @@
-/* Products of bytes. Nothing here is real: this is built with the kernels to have one for
-** each instruction set. */
+/* Products of bytes. Where real numbers come in, they are float32 in both precisions. */
 #include "kernels/integers.h"
 #include "kernels/loops_set.h"
 #include "kernels/pairs.h"
 
-enum { COLUMNS = 2 * SUMS };
-static const size_t PAIR = sizeof(int16_t) * COLUMNS; /* bytes that two k have in a panel */
+enum {
+    COLUMNS = 2 * SUMS,
+    MOST_BLOCKS = 4, /* of COLUMNS that a single row is multiplied by at once */
+    MOST_TILES = VECTOR_ROWS > MOST_BLOCKS ? VECTOR_ROWS : MOST_BLOCKS
+};
 
 /* Wraps: signed overflow is no sum that C knows. */
 static inline sums add(sums a, sums b)
 {
-    typedef uint32_t wrapping __attribute__((vector_size(VECTOR_BYTES)));
     return (sums)((wrapping)a + (wrapping)b);
 }
 
-/* `rows` is a constant where it is called, and all is unrolled. */
-static inline __attribute__((always_inline)) void tile(const evl_integer_block *g, const int16_t *a,
-                                                       const int8_t *b, size_t rows, int32_t *c)
+/* `rows` and `blocks` are constants where it is called, and all is unrolled. */
+static inline __attribute__((always_inline)) void tile(const evl_pairs_product *g, const int16_t *a,
+                                                       const int16_t *b, size_t rows, size_t blocks,
+                                                       int32_t *c)
 {
-    size_t row = 2 * g->pairs;
-    sums left[VECTOR_ROWS] = { 0 }, right[VECTOR_ROWS] = { 0 };
-    for (size_t p = g->pairs; p > 0; p--, a += 2, b += PAIR) {
-        sums b0 = load_panel(b), b1 = load_panel(b + COLUMNS);
+    const size_t a_row = g->a_row, a_step = g->a_step, c_row = g->c_row, n = rows * blocks;
+    const size_t *at = g->b_at;
+    sums left[MOST_TILES] = { 0 }, right[MOST_TILES] = { 0 };
+    if (g->adds)
 #pragma GCC unroll 12
-        for (size_t i = 0; i < rows; i++) {
-            sums pair = load_pair(a + i * row);
-            left[i] = add(left[i], multiply_add(pair, b0));
-            right[i] = add(right[i], multiply_add(pair, b1));
+        for (size_t i = 0; i < n; i++) {
+            left[i] = load_sums(c + i / blocks * c_row + i % blocks * COLUMNS);
+            right[i] = load_sums(c + i / blocks * c_row + i % blocks * COLUMNS + SUMS);
+        }
+    for (size_t p = g->steps; p > 0; p--, a += a_step) {
+        const int16_t *from = b + 2 * *at++;
+#pragma GCC unroll 4
+        for (size_t q = 0; q < blocks; q++) {
+            sums b0 = load_pairs(from + q * 2 * COLUMNS), b1 = load_pairs(from + q * 2 * COLUMNS + COLUMNS);
+#pragma GCC unroll 12
+            for (size_t i = 0; i < rows; i++) {
+                sums pair = load_pair(a + i * a_row);
+                left[i * blocks + q] = add(left[i * blocks + q], multiply_add(pair, b0));
+                right[i * blocks + q] = add(right[i * blocks + q], multiply_add(pair, b1));
+            }
         }
     }
 #pragma GCC unroll 12
-    for (size_t i = 0; i < rows; i++) {
-        *(sums *)(c + i * COLUMNS) = left[i];
-        *(sums *)(c + i * COLUMNS + SUMS) = right[i];
+    for (size_t i = 0; i < n; i++) {
+        *(sums *)(c + i / blocks * c_row + i % blocks * COLUMNS) = left[i];
+        *(sums *)(c + i / blocks * c_row + i % blocks * COLUMNS + SUMS) = right[i];
     }
 }
 
-static void rows_tile(const evl_integer_block *g, const int16_t *a, const int8_t *b, size_t rows,
-                      int32_t *c)
+/* As many columns from `from` on as whole tiles have; where they end. */
+static inline __attribute__((always_inline)) size_t strip(const evl_pairs_product *g, const int16_t *a,
+                                                          size_t rows, size_t blocks, size_t from, int32_t *c)
 {
-    if (rows == VECTOR_ROWS) {
-        tile(g, a, b, VECTOR_ROWS, c);
-        return;
-    }
-    for (; rows >= 2; rows -= 2, a += 4 * g->pairs, c += (size_t)2 * COLUMNS)
-        tile(g, a, b, 2, c);
+    for (; from + (blocks - 1) * COLUMNS < g->n; from += blocks * COLUMNS)
+        tile(g, a, g->b + 2 * from, rows, blocks, c + from);
+    return from;
+}
+
+static void few_rows(const evl_pairs_product *g, const int16_t *a, size_t rows, int32_t *c)
+{
+    for (; rows >= 4; rows -= 4, a += 4 * g->a_row, c += 4 * g->c_row)
+        (void)strip(g, a, 4, 1, 0, c);
+    for (; rows >= 2; rows -= 2, a += 2 * g->a_row, c += 2 * g->c_row)
+        (void)strip(g, a, 2, 1, 0, c);
     if (rows)
-        tile(g, a, b, 1, c);
+        (void)strip(g, a, 1, 1, strip(g, a, 1, MOST_BLOCKS, 0, c), c);
 }
 
-/* A panel of B stays in the first cache while the rows of A pass by it. */
-static void block(const evl_integer_block *g)
+static void product(const evl_pairs_product *g)
 {
-    int32_t c[VECTOR_ROWS * COLUMNS];
-    const int8_t *b = g->b;
-    for (size_t j = 0; j < g->n; j += COLUMNS, b += PAIR * g->pairs) {
-        size_t width = g->n - j < COLUMNS ? g->n - j : COLUMNS;
-        for (size_t i = 0; i < g->m; i += VECTOR_ROWS) {
-            size_t rows = g->m - i < VECTOR_ROWS ? g->m - i : VECTOR_ROWS;
-            rows_tile(g, g->a + 2 * i * g->pairs, b, rows, c);
-            for (size_t r = 0; r < rows; r++)
-                memcpy(g->c + (i + r) * g->c_row + j, c + r * COLUMNS, width * sizeof *c);
-        }
+    const int16_t *a = g->a;
+    int32_t *c = g->c;
+    size_t rows = g->m;
+    for (; rows >= VECTOR_ROWS; rows -= VECTOR_ROWS, a += VECTOR_ROWS * g->a_row, c += VECTOR_ROWS * g->c_row)
+        (void)strip(g, a, VECTOR_ROWS, 1, 0, c);
+    few_rows(g, a, rows, c);
+}
+
+static void beside(const evl_bytes_beside *p, int16_t *pairs)
+{
+    const int32_t flip = p->are_signed ? 0x80 : 0; /* the sign's bit counts down, not up */
+    const int16_t less = (int16_t)(flip + p->zero);
+    const uint8_t *first = p->first, *second = p->second;
+    const size_t step = p->step;
+    size_t i = 0;
+    for (; step == 1 && i + SUMS <= p->n; i += SUMS)
+        store_pairs(pairs + 2 * i, side_by_side(load_bytes(first + i), load_bytes(second + i), flip), less);
+    for (; step == 2 && i + SUMS < p->n; i += SUMS) /* reads one byte past the last */
+        store_pairs(pairs + 2 * i, side_by_side(load_every_second(first + 2 * i), load_every_second(second + 2 * i), flip), less);
+    for (; i < p->n; i++) {
+        pairs[2 * i] = (int16_t)((first[i * step] ^ flip) - less);
+        pairs[2 * i + 1] = (int16_t)((second[i * step] ^ flip) - less);
     }
 }
 
-static inline void widen(size_t k, evl_bytes_matrix a, int32_t zero, int16_t *row)
+/* Added and taken away, it leaves the nearest whole number, ties to even, of what is small. */
+static const real shift = (real)((real_bits)3 << (REAL_DIGITS - 2));
+
+/* As kernels/quantize_real.c has it, a vector at once. */
+static inline narrow quanta(const evl_requantized *how, sums c, sums more, vec scale)
+{
+    vec x = vec_of(add(c, more)) * scale;
+    x = vec_smaller(vec_larger(x, vec_all(how->least - how->zero)), vec_all(how->most - how->zero));
+    return narrow_of(x + shift - shift + how->zero);
+}
+
+static inline narrow quanta_at(const evl_requantized *how, const int32_t *c, size_t i)
+{
+    size_t at = how->step ? i : 0;
+    sums more = how->step ? load_sums(how->add + at) : all_sums(*how->add);
+    vec scale = how->step ? vec_load(how->scale + at) : vec_all(*how->scale);
+    return quanta(how, load_sums(c + i), more, scale);
+}
+
+static void requantize(const evl_requantized *given, size_t n, const int32_t *c, uint8_t *q)
+{
+    const evl_requantized how = *given;
+    narrow some;
+    size_t i = 0;
+    for (; i + SUMS <= n; i += SUMS) {
+        some = quanta_at(&how, c, i);
+        memcpy(q + i, &some, SUMS);
+    }
+    if (i == n)
+        return;
+    some = quanta_at(&how, c, i);
+    memcpy(q + i, &some, n - i);
+}
+
+static inline void widen_row(size_t k, evl_bytes_matrix a, int32_t zero, int16_t *row)
 {
     const uint8_t *bytes = a.data;
-    const int32_t flip = a.is_signed ? 0x80 : 0; /* the sign's bit counts down, not up */
+    const int32_t flip = a.is_signed ? 0x80 : 0;
     if (a.column != 1) {
         for (size_t p = 0; p < k; p++)
             row[p] = (int16_t)((bytes[p * a.column] ^ flip) - flip - zero);
@@ -80,17 +144,12 @@ static inline void widen(size_t k, evl_bytes_matrix a, int32_t zero, int16_t *ro
 }
 
 static void pack_rows(size_t m, size_t k, evl_bytes_matrix a, const int32_t *zero, size_t zero_step,
-                      int16_t *rows, int32_t *row_sums)
+                      int16_t *rows)
 {
     size_t row = k + (k & 1);
     for (size_t i = 0; i < m; i++, rows += row) {
         evl_bytes_matrix from = { (const char *)a.data + i * a.row, 0, a.column, a.is_signed };
-        widen(k, from, zero[i * zero_step], rows);
-        int32_t sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (size_t p = 0; p < k; p++)
-            sum += rows[p];
-        row_sums[i] = sum;
+        widen_row(k, from, zero[i * zero_step], rows);
         if (row != k)
             rows[k] = 0;
     }
@@ -110,26 +169,43 @@ static void pack_panels(size_t k, size_t n, evl_bytes_matrix b, int8_t *panels)
 {
     const uint8_t *bytes = b.data;
     const uint8_t flip = b.is_signed ? 0 : 0x80;
-    size_t pairs = (k + 1) / 2;
-    for (size_t j = 0; j < n; j += COLUMNS, panels += PAIR * pairs) {
+    const size_t pairs = (k + 1) / 2, pair = 2 * (size_t)COLUMNS;
+    for (size_t j = 0; j < n; j += COLUMNS, panels += pair * pairs) {
         size_t width = n - j < COLUMNS ? n - j : COLUMNS;
         size_t p = 0;
-        memset(panels, 0, PAIR * pairs);
+        memset(panels, 0, pair * pairs);
         for (; b.column == 1 && width == COLUMNS && p + 1 < k; p += 2)
-            interleave(bytes + p * b.row + j, bytes + (p + 1) * b.row + j, flip, panels + p / 2 * PAIR);
+            interleave(bytes + p * b.row + j, bytes + (p + 1) * b.row + j, flip, panels + p / 2 * pair);
         for (; p < k; p++) {
             const uint8_t *from = bytes + p * b.row + j * b.column;
-            int8_t *to = panels + p / 2 * PAIR + (p & 1);
+            int8_t *to = panels + p / 2 * pair + (p & 1);
             for (size_t x = 0; x < width; x++)
                 to[2 * x] = (int8_t)(from[x * b.column] ^ flip);
         }
     }
 }
 
+static void widen(size_t steps, const int8_t *panel, const int16_t *zero, int16_t *pairs)
+{
+    sums left = { 0 }, right = { 0 };
+    int16_t both[2 * COLUMNS];
+    for (size_t j = 0; j < 2 * COLUMNS; j++)
+        both[j] = zero[j / 2];
+    left = load_pairs(both);
+    right = load_pairs(both + COLUMNS);
+    for (size_t p = 0; p < steps; p++, panel += (size_t)2 * COLUMNS, pairs += (size_t)2 * COLUMNS) {
+        store_less(pairs, load_panel(panel), left);
+        store_less(pairs + COLUMNS, load_panel(panel + COLUMNS), right);
+    }
+}
+
 const evl_integer_kernels SET(evl_integer_kernels) = {
     .rows = VECTOR_ROWS,
     .columns = COLUMNS,
-    .block = block,
+    .product = product,
+    .beside = beside,
+    .requantize = requantize,
     .pack_rows = pack_rows,
     .pack_panels = pack_panels,
+    .widen = widen,
 };

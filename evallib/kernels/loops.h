@@ -133,7 +133,7 @@ typedef struct evl_loops {
     evl_window_loop *local_response;
     evl_select_loop *select;          /* of integers: for any type of that size */
     const evl_quantize_loops *quantized;  /* of real */
-    const evl_integer_kernels *integers;  /* products; of real too, to be of the instruction set */
+    const evl_integer_kernels *integers;  /* in float32's table alone, of its instruction set */
 } evl_loops;
 
 /* Of an integer type or bool (as uint8); NULL for others. */

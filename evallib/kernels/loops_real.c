@@ -13,5 +13,5 @@ const evl_loops SET(evl_loops) = {
     .channels = SET(evl_normalize_channels),
     .local_response = SET(evl_local_response),
     .quantized = &SET(evl_quantize_loops),
-    .integers = &SET(evl_integer_kernels),
+    .integers = REAL_TYPE == EVAL_FLOAT32 ? &SET(evl_integer_kernels) : NULL,
 };

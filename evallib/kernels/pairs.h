@@ -1,6 +1,6 @@
 /* pairs.h - 16-bit numbers multiplied and added two by two into 32-bit sums. The
-** instruction (pmaddwd) has no name in the compiler's vector extension; it is exact, where
-** that for bytes (pmaddubsw) saturates. Beside vector.h the only file that asks for widths. */
+** instruction (pmaddwd) has no name in the compiler's vector extension. Beside vector.h the only
+** file that asks for widths. */
 #ifndef EVL_KERNELS_PAIRS_H
 #define EVL_KERNELS_PAIRS_H
 #include "kernels/vector.h"
@@ -12,6 +12,82 @@
 enum { SUMS = VECTOR_BYTES / sizeof(int32_t) };
 
 typedef int32_t sums __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
+typedef uint32_t wrapping __attribute__((vector_size(VECTOR_BYTES)));
+typedef int16_t halves __attribute__((vector_size(VECTOR_BYTES), aligned(2), may_alias));
+typedef uint8_t narrow __attribute__((vector_size(SUMS)));       /* a byte for each sum */
+typedef uint16_t narrow_pair __attribute__((vector_size(2 * SUMS)));
+
+static inline sums load_sums(const int32_t *c)
+{
+    return *(const sums *)c;
+}
+
+static inline sums all_sums(int32_t c)
+{
+    return c - (sums){ 0 };
+}
+
+/* Two k for each of SUMS columns. */
+static inline sums load_pairs(const int16_t *b)
+{
+    return (sums)*(const halves *)b;
+}
+
+/* SUMS bytes, and every second of twice as many, widened. gcc takes __builtin_convertvector apart
+** into single numbers here and in narrow_of (8 times slower). */
+static inline wrapping load_bytes(const uint8_t *bytes)
+{
+#if defined(__AVX512F__)
+    return (wrapping)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)bytes));
+#elif defined(__AVX2__)
+    return (wrapping)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)bytes));
+#else
+    return (wrapping){ bytes[0], bytes[1], bytes[2], bytes[3] };
+#endif
+}
+
+static inline wrapping load_every_second(const uint8_t *bytes)
+{
+    narrow_pair few;
+    memcpy(&few, bytes, sizeof few);
+    return __builtin_convertvector(few & 0xff, wrapping);
+}
+
+static inline wrapping side_by_side(wrapping first, wrapping second, int32_t flip)
+{
+    return (first | second << 16) ^ (uint32_t)(flip | flip << 16);
+}
+
+static inline void store_less(int16_t *to, sums pairs, sums less)
+{
+    *(halves *)to = (halves)pairs - (halves)less;
+}
+
+static inline void store_pairs(int16_t *to, wrapping pairs, int16_t less)
+{
+    *(halves *)to = (halves)pairs - less;
+}
+
+static inline vec vec_of(sums c)
+{
+    return __builtin_convertvector(c, vec);
+}
+
+/* The lowest bytes of whole numbers. */
+static inline narrow narrow_of(vec x)
+{
+    sums whole = __builtin_convertvector(x, sums) & 0xff;
+#if defined(__AVX512F__)
+    return (narrow)_mm512_cvtepi32_epi8((__m512i)whole);
+#elif defined(__AVX2__)
+    __m128i four = _mm_packs_epi32(_mm256_castsi256_si128((__m256i)whole), _mm256_extracti128_si256((__m256i)whole, 1));
+    narrow bytes;
+    _mm_storel_epi64((__m128i *)&bytes, _mm_packus_epi16(four, four));
+    return bytes;
+#else
+    return (narrow){ (uint8_t)whole[0], (uint8_t)whole[1], (uint8_t)whole[2], (uint8_t)whole[3] };
+#endif
+}
 
 /* Bytes of two k for each of SUMS columns, widened to 16 bits. */
 static inline sums load_panel(const int8_t *b)
@@ -38,7 +114,7 @@ static inline sums load_pair(const int16_t *a)
 {
     int32_t pair;
     memcpy(&pair, a, sizeof pair);
-    return pair - (sums){ 0 };
+    return all_sums(pair);
 }
 
 static inline sums multiply_add(sums a, sums b)

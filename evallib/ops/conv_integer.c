@@ -1,11 +1,10 @@
 /* ConvInteger and QLinearConv: convolutions of bytes into 32-bit sums.
 **
-** Weights are the matrix A of a product, widened and less their zero point, once when they are
-** constant. Windows of the input are B, made for each tile; padding holds the input's zero
-** point. The kernels leave that zero point out, so every sum of a channel gets the same number
-** more: (128 where the input is unsigned, as its bytes are packed, less the zero point) times
-** the sum of the channel's weights, and the bias. */
-#include "ops/conv.h"
+** Weights are the matrix A of a product, as pairs of 16-bit numbers less their zero point, made once
+** when they are constant. B is a band of the input (ops/byte_bands.h), which windows are found in by
+** offsets: nothing is copied for each window. What becomes of the sums is done a few channels of a
+** band at a time, while they are in the first cache. */
+#include "ops/byte_bands.h"
 #include "ops/operands.h"
 #include "ops/ops.h"
 #include "ops/sums.h"
@@ -24,10 +23,8 @@ static const roles roles_of[] = {
 };
 
 enum {
-    SMALL = 1 << 17,       /* multiplications that are not worth a second thread */
-    ROWS = 8,              /* of the kernel's rows at once */
-    WINDOW_BYTES = 96 << 10, /* of the windows of a tile */
-    MOST_COLUMNS = 512
+    SMALL = 1 << 17, /* multiplications that are not worth a second thread */
+    TILES_WANTED = 4 /* threads want several */
 };
 
 /* --- shapes --- */
@@ -79,44 +76,47 @@ static EvalStatus infer(evl_infer *infer)
 
 /* --- preparing --- */
 
-typedef struct weights {
-    const int32_t *sums; /* of each row */
-    const int16_t *rows;
-} weights;
+/* What a channel's sums are multiplied by, and the bias. */
+typedef struct parameters {
+    void *scale; /* of the type that is computed in */
+    int32_t *add;
+} parameters;
 
 typedef struct plan {
-    evl_conv conv;
+    evl_byte_bands bands;
     const roles *of;
     const evl_integer_kernels *k;
     evl_sums sums;
     size_t channels;            /* of all groups */
-    size_t windows, depth;      /* elements of a window, made even for packed ones */
-    size_t columns, n_across;   /* windows in a tile; tiles of a plane */
     size_t rows, n_down;        /* channels of a group in a tile */
-    bool is_pointwise, is_packed;
-    weights packed;
-    size_t rows_at, lanes_at, lane; /* bytes of scratch */
+    size_t columns;             /* of sums */
+    const int16_t *packed;      /* weights; NULL: they are not known */
+    parameters parameters;      /* those that are known; else scale is NULL */
+    size_t packed_at, scale_at, add_at, lanes_at, lane; /* bytes of scratch */
+    size_t c_at, codes_at, zeros_at;                    /* in a lane */
     size_t work;
 } plan;
-
-static weights weights_at(const plan *s, const void *block)
-{
-    return (weights){ block, (const int16_t *)((const int32_t *)block + s->channels) };
-}
 
 typedef struct packing {
     const plan *plan;
     const evl_tensor *zero;
 } packing;
 
-static void pack_channel(const packing *p, const evl_tensor *source, size_t i, int32_t *sums)
+/* Channels that the kernel takes at once lie together: [step][channel][2]. */
+static void pack_channel(const packing *p, const evl_tensor *source, size_t channel, int16_t *packed)
 {
     const plan *s = p->plan;
-    evl_bytes_matrix w = { (const char *)source->data + i * s->windows, s->windows, 1,
-                           source->type == EVAL_INT8 };
-    int32_t zero = (int32_t)evl_parameter(p->zero, i, 0);
-    int16_t *rows = (int16_t *)(sums + s->channels);
-    s->k->pack_rows(1, s->windows, w, &zero, 0, rows + i * s->depth, sums + i);
+    const evl_conv *c = &s->bands.conv;
+    size_t in = channel % c->out_channels, row = in % s->k->rows, first = channel - row, at[2];
+    size_t rows = c->out_channels - (in - row) < s->k->rows ? c->out_channels - (in - row) : s->k->rows;
+    const uint8_t *w = (const uint8_t *)source->data + channel * c->in_channels * c->kernel;
+    int32_t flip = source->type == EVAL_INT8 ? 0x80 : 0, less = flip + (int32_t)evl_parameter(p->zero, channel, 0);
+    int16_t *to = packed + 2 * (first * s->bands.steps + row);
+    for (size_t i = 0; i < s->bands.steps; i++, to += 2 * rows) {
+        evl_byte_bands_weights(&s->bands, i, at);
+        to[0] = (int16_t)((w[at[0]] ^ flip) - less);
+        to[1] = (int16_t)(at[1] == SIZE_MAX ? 0 : (w[at[1]] ^ flip) - less);
+    }
 }
 
 static void pack(void *block, const evl_tensor *source, const void *arg)
@@ -139,38 +139,68 @@ static bool is_known(const evl_use *use, const plan *s, const evl_tensor **zero)
     return true;
 }
 
+/* Adds n elements of `size` bytes to the scratch; false: they do not fit. */
+static bool reserve(size_t *all, size_t n, size_t size, size_t *at)
+{
+    size_t bytes;
+    *at = (*all + EVL_ALIGNMENT - 1) / EVL_ALIGNMENT * EVL_ALIGNMENT;
+    return evl_size_multiply(n, size, &bytes) && evl_size_add(*at, bytes, all);
+}
+
 static EvalStatus pack_weights(evl_prepare *p, plan *s)
 {
     packing how = { .plan = s };
-    size_t bytes, sums;
+    size_t bytes;
     const void *block;
-    if (!evl_size_multiply(s->channels, s->depth * sizeof(int16_t), &bytes) ||
-        !evl_size_multiply(s->channels, sizeof(int32_t), &sums) ||
-        !evl_size_add(bytes, sums, &bytes))
+    if (!evl_size_multiply(s->channels, s->bands.steps * 2 * sizeof(int16_t), &bytes))
         return evl_no_memory(p->ctx);
-    if (!is_known(&p->use, s, &how.zero) || !bytes) {
-        s->rows_at = p->scratch_bytes;
-        return evl_size_add(p->scratch_bytes, bytes, &p->scratch_bytes) ? EVAL_OK
-                                                                        : evl_no_memory(p->ctx);
-    }
-    const char *kind = evl_prepare_kind(p, "windows of bytes", s->channels, s->windows, 0);
+    if (!is_known(&p->use, s, &how.zero) || !bytes)
+        return reserve(&p->scratch_bytes, bytes, 1, &s->packed_at) ? EVAL_OK : evl_no_memory(p->ctx);
+    const char *kind = evl_prepare_kind(p, "windows of bytes", s->channels, s->bands.steps, s->bands.by_rows);
     if (!kind)
         return evl_no_memory(p->ctx);
     uint64_t zero = (uint64_t)(int64_t)evl_parameter(how.zero, 0, 0);
     EvalStatus st = evl_prepare_block(p, s->of->w, kind, zero, bytes, pack, &how, &block);
-    if (st == EVAL_OK) {
-        s->packed = weights_at(s, block);
-        s->is_packed = true;
-    }
+    if (st == EVAL_OK)
+        s->packed = block;
     return st;
 }
 
-static bool is_pointwise(const evl_conv *c)
+static void set_parameters(const plan *s, const evl_use *use, const parameters *to)
 {
-    bool is_same = c->kernel == 1 && c->in_plane == c->out_plane;
-    for (int d = 0; d < EVL_STENCIL_DIMS; d++)
-        is_same = is_same && c->stencil.stride[d] == 1 && c->stencil.begin[d] == 0;
-    return is_same;
+    const roles *of = s->of;
+    const evl_tensor *bias = evl_use_in(use, of->bias);
+    evl_number x = evl_parameter(evl_use_in(use, of->x_scale), 0, 1);
+    evl_number y = evl_parameter(evl_use_in(use, of->y_scale), 0, 1);
+    size_t size = evl_type_size(s->sums.real);
+    for (size_t i = 0; i < s->channels; i++) {
+        evl_number scale = evl_sums_scale(&s->sums, x, evl_parameter(evl_use_in(use, of->w_scale), i, 1), y);
+        (void)evl_convert(1, EVAL_FLOAT64, &scale, s->sums.real, (char *)to->scale + i * size);
+        to->add[i] = bias ? (int32_t)evl_tensor_i64(bias, i) : 0;
+    }
+}
+
+/* Once, when all are known; else in each run. */
+static EvalStatus take_parameters(evl_prepare *p, plan *s)
+{
+    const uint8_t inputs[] = { s->of->x_scale, s->of->w_scale, s->of->y_scale, s->of->bias };
+    size_t size = evl_type_size(s->sums.real);
+    bool known = true;
+    for (size_t i = 0; i < sizeof inputs; i++) {
+        const evl_tensor *t = evl_use_in(&p->use, inputs[i]);
+        known = known && (!t || t->data);
+    }
+    if (!known)
+        return reserve(&p->scratch_bytes, s->channels, size, &s->scale_at) &&
+                       reserve(&p->scratch_bytes, s->channels, sizeof(int32_t), &s->add_at)
+                   ? EVAL_OK
+                   : evl_no_memory(p->ctx);
+    s->parameters.scale = evl_arena_take_many(p->arena, s->channels + 1, size);
+    s->parameters.add = evl_arena_take_many(p->arena, s->channels + 1, sizeof(int32_t));
+    if (!s->parameters.scale || !s->parameters.add)
+        return evl_no_memory(p->ctx);
+    set_parameters(s, &p->use, &s->parameters);
+    return EVAL_OK;
 }
 
 static size_t round_up(size_t n, size_t to)
@@ -180,22 +210,29 @@ static size_t round_up(size_t n, size_t to)
 
 static void cut(plan *s)
 {
-    const evl_conv *c = &s->conv;
-    size_t columns = WINDOW_BYTES / (s->windows + 1) / s->k->columns * s->k->columns;
-    columns = columns > MOST_COLUMNS ? MOST_COLUMNS : columns;
-    size_t plane = round_up(c->out_plane, s->k->columns);
-    columns = columns < s->k->columns ? s->k->columns : columns;
-    s->columns = columns > plane && plane ? plane : columns;
-    s->n_across = (c->out_plane + s->columns - 1) / s->columns;
-    s->rows = c->out_channels ? c->out_channels : 1;
-    if (c->batch * c->groups * s->n_across < 4) /* threads want several */
-        s->rows = round_up(s->rows / 4 + 1, s->k->rows);
+    const evl_conv *c = &s->bands.conv;
+    size_t tiles = c->batch * c->groups * s->bands.n, n, most = SIZE_MAX;
+    s->rows = c->out_channels ? round_up(c->out_channels, s->k->rows) : 1;
+    if (tiles < TILES_WANTED)
+        s->rows = round_up(s->rows / TILES_WANTED + 1, s->k->rows);
     s->n_down = (c->out_channels + s->rows - 1) / s->rows;
-    s->work = c->out_plane && c->batch
-                  ? SIZE_MAX / c->out_plane / c->batch > s->channels * (s->windows + 1)
-                        ? s->channels * s->windows * c->out_plane * c->batch
-                        : SIZE_MAX
-                  : 0;
+    s->columns = round_up(s->bands.rows * s->bands.pitch, s->k->columns);
+    s->work = evl_size_multiply(c->out_plane * c->batch, s->channels, &n) &&
+                      evl_size_multiply(n, c->in_channels * c->kernel, &n)
+                  ? n
+                  : most;
+}
+
+static EvalStatus take_scratch(evl_prepare *p, plan *s)
+{
+    size_t lane = 0, pairs_at;
+    bool fits = reserve(&lane, s->bands.pairs, 2 * sizeof(int16_t), &pairs_at) &&
+                reserve(&lane, s->k->rows * sizeof(int32_t), s->columns, &s->c_at) &&
+                reserve(&lane, s->columns, sizeof(int32_t), &s->codes_at) &&
+                reserve(&lane, (size_t)s->bands.x.in, 1, &s->zeros_at);
+    s->lane = round_up(lane, EVL_ALIGNMENT);
+    fits = fits && reserve(&p->scratch_bytes, s->lane, evl_pool_threads(p->machine->pool), &s->lanes_at);
+    return fits ? EVAL_OK : evl_no_memory(p->ctx);
 }
 
 static EvalStatus prepare(evl_prepare *p)
@@ -206,82 +243,22 @@ static EvalStatus prepare(evl_prepare *p)
     s->of = &roles_of[p->use.node->op->kind];
     const evl_tensor *two[] = { p->use.in[s->of->x], p->use.in[s->of->w] };
     evl_use use = { p->use.node, two, 2 };
-    EvalStatus st = evl_conv_of(p->ctx, &use, &s->conv);
-    if (st != EVAL_OK)
-        return st;
+    evl_conv conv;
+    EvalStatus st = evl_conv_of(p->ctx, &use, &conv);
     s->sums = evl_sums_of(p->machine, &p->use, s->of->x_scale, p->out[0]->type);
-    s->k = s->sums.loops->integers;
-    s->channels = s->conv.groups * s->conv.out_channels;
-    s->windows = s->conv.in_channels * s->conv.kernel;
-    s->depth = s->windows + (s->windows & 1);
-    s->is_pointwise = is_pointwise(&s->conv);
-    cut(s);
+    s->k = p->machine->loops[EVAL_FLOAT32]->integers;
+    s->channels = conv.groups * conv.out_channels;
     p->state = s;
-    st = pack_weights(p, s);
+    if (st == EVAL_OK)
+        st = evl_byte_bands_of(p->ctx, p->arena, &conv, 2 * s->k->columns, &s->bands);
+    if (st == EVAL_OK)
+        st = pack_weights(p, s);
+    if (st == EVAL_OK)
+        st = take_parameters(p, s);
     if (st != EVAL_OK)
         return st;
-    size_t lanes, bytes = (s->is_pointwise ? s->depth : 2 * s->depth) * s->columns;
-    s->lane = round_up(bytes + ROWS * s->k->rows * s->columns * sizeof(int32_t), EVL_ALIGNMENT);
-    s->lanes_at = round_up(p->scratch_bytes, EVL_ALIGNMENT);
-    bool fits = evl_size_multiply(s->lane, evl_pool_threads(p->machine->pool), &lanes) &&
-                evl_size_add(s->lanes_at, lanes, &p->scratch_bytes);
-    return fits ? EVAL_OK : evl_no_memory(p->ctx);
-}
-
-/* --- windows --- */
-
-typedef struct windows {
-    const evl_stencil *stencil;
-    const uint8_t *x; /* channels, one plane after another */
-    size_t column, n; /* of the plane of the output */
-    uint8_t zero;
-} windows;
-
-/* n places of a line of the input, `step` apart from `first` on; those outside are zero. */
-static void fill_line(const windows *w, const uint8_t *line, int64_t first, size_t count, uint8_t *row)
-{
-    int64_t step = w->stencil->stride[2], size = w->stencil->in[2], n = (int64_t)count;
-    int64_t from = first < 0 ? (step - 1 - first) / step : 0;
-    int64_t to = size > first ? (size - first + step - 1) / step : 0;
-    from = from > n ? n : from;
-    to = to > n ? n : to < from ? from : to;
-    memset(row, w->zero, (size_t)from);
-    memset(row + to, w->zero, (size_t)(n - to));
-    if (step == 1 && to > from)
-        memcpy(row + from, line + first + from, (size_t)(to - from));
-    for (int64_t i = from; step != 1 && i < to; i++)
-        row[i] = line[first + i * step];
-}
-
-/* What one kernel position of a channel sees in each window. */
-static void fill_row(const windows *w, const uint8_t *plane, const int64_t tap[3], uint8_t *row)
-{
-    const evl_stencil *s = w->stencil;
-    size_t out_x = (size_t)s->out[2], out_y = (size_t)s->out[1], length;
-    for (size_t j = w->column, end = j + w->n; j < end; j += length, row += length) {
-        size_t x = j % out_x, line = j / out_x;
-        int64_t y = (int64_t)(line % out_y) * s->stride[1] - s->begin[1] + tap[1];
-        int64_t z = (int64_t)(line / out_y) * s->stride[0] - s->begin[0] + tap[0];
-        int64_t first = (int64_t)x * s->stride[2] - s->begin[2] + tap[2];
-        length = out_x - x < end - j ? out_x - x : end - j;
-        if (z < 0 || z >= s->in[0] || y < 0 || y >= s->in[1])
-            memset(row, w->zero, length);
-        else
-            fill_line(w, plane + (z * s->in[1] + y) * s->in[2], first, length, row);
-    }
-}
-
-static void fill(const windows *w, const evl_conv *c, size_t stride, uint8_t *rows)
-{
-    const evl_stencil *s = w->stencil;
-    size_t kernel_x = (size_t)s->kernel[2], kernel_y = (size_t)s->kernel[1];
-    for (size_t i = 0; i < c->in_channels * c->kernel; i++, rows += stride) {
-        size_t at = i % c->kernel;
-        const int64_t tap[3] = { (int64_t)(at / kernel_x / kernel_y) * s->dilation[0],
-                                 (int64_t)(at / kernel_x % kernel_y) * s->dilation[1],
-                                 (int64_t)(at % kernel_x) * s->dilation[2] };
-        fill_row(w, w->x + i / c->kernel * c->in_plane, tap, rows);
-    }
+    cut(s);
+    return take_scratch(p, s);
 }
 
 /* --- running --- */
@@ -290,8 +267,10 @@ typedef struct running {
     const evl_call *call;
     const plan *s;
     evl_use use;
-    weights w;
+    const int16_t *weights;
+    parameters parameters;
     int32_t x_zero;
+    double y_zero; /* of the type that is computed in */
 } running;
 
 static const evl_tensor *operand(const running *r, uint8_t role)
@@ -301,94 +280,88 @@ static const evl_tensor *operand(const running *r, uint8_t role)
 
 typedef struct tile {
     size_t index, group;     /* of images and groups; the group */
-    size_t column, n;        /* windows */
+    evl_byte_band band;
     size_t row, end;         /* channels of the group */
-    int8_t *panels;
-    uint8_t *bytes;
+    int16_t *pairs;
     int32_t *c;
+    char *codes;
+    uint8_t *zeros;
 } tile;
 
-static void pack_windows(const running *r, const tile *t)
+static void copy(const running *r, const tile *t)
 {
     const plan *s = r->s;
-    const evl_conv *c = &s->conv;
+    const evl_conv *c = &s->bands.conv;
     const evl_tensor *x = operand(r, s->of->x);
-    windows w = { &c->stencil, (const uint8_t *)x->data + t->index * c->in_channels * c->in_plane,
-                  t->column, t->n, (uint8_t)r->x_zero };
-    evl_bytes_matrix b = { w.x + t->column, c->in_plane, 1, x->type == EVAL_INT8 };
-    if (!s->is_pointwise) {
-        fill(&w, c, t->n, t->bytes);
-        b.data = t->bytes;
-        b.row = t->n;
-    }
-    s->k->pack_panels(s->windows, t->n, b, t->panels);
+    evl_byte_source from = { s->k, (const uint8_t *)x->data + t->index * c->in_channels * c->in_plane, t->zeros,
+                             x->type == EVAL_INT8, r->x_zero };
+    if (s->bands.by_rows)
+        memset(t->zeros, r->x_zero & 0xff, (size_t)s->bands.x.in);
+    evl_byte_bands_copy(&s->bands, &t->band, &from, t->pairs);
 }
 
-static void finish_channel(const running *r, const tile *t, size_t channel, int32_t *c, void *y)
+/* The sums of a channel to the output, but for those that are nobody's. */
+static void finish(const running *r, const tile *t, size_t row, int32_t *c)
 {
     const plan *s = r->s;
-    const roles *of = s->of;
-    const int32_t base = operand(r, of->x)->type == EVAL_UINT8 ? 128 : 0;
-    uint32_t more = (uint32_t)(base - r->x_zero) * (uint32_t)r->w.sums[channel], *sums = (uint32_t *)c;
-    evl_number scale, zero = evl_parameter(operand(r, of->y_zero), 0, 0);
-    double scale_room, zero_room;
-    if (operand(r, of->bias))
-        more += (uint32_t)evl_tensor_i64(operand(r, of->bias), channel);
-#pragma omp simd
-    for (size_t j = 0; j < t->n; j++)
-        sums[j] += more;
-    scale = evl_sums_scale(&s->sums, evl_parameter(operand(r, of->x_scale), 0, 1),
-                           evl_parameter(operand(r, of->w_scale), channel, 1),
-                           evl_parameter(operand(r, of->y_scale), 0, 1));
-    (void)evl_convert(1, EVAL_FLOAT64, &scale, s->sums.real, &scale_room);
-    (void)evl_convert(1, EVAL_FLOAT64, &zero, s->sums.real, &zero_room);
-    evl_sums_finish(&s->sums, t->n, c, &scale_room, &zero_room, 0, y);
+    const evl_stencil *of = &s->bands.conv.stencil;
+    size_t size = evl_type_size(r->call->out[0]->type), line = (size_t)of->out[2];
+    size_t channel = t->group * s->bands.conv.out_channels + row;
+    size_t at = (t->index * s->bands.conv.out_channels + row) * s->bands.conv.out_plane +
+                (t->band.z * (size_t)of->out[1] + t->band.y) * line + t->band.x;
+    char *y = (char *)r->call->out[0]->data + at * size;
+    bool is_whole = t->band.n == t->band.rows * t->band.width && (t->band.width == line || t->band.rows == 1);
+    char *codes = is_whole ? y : t->codes;
+    evl_sums_finish(&s->sums, t->band.n, c, r->parameters.add + channel,
+                    (const char *)r->parameters.scale + channel * evl_type_size(s->sums.real), &r->y_zero, 0, codes);
+    for (size_t i = 0; !is_whole && i < t->band.rows; i++)
+        memcpy(y + i * line * size, codes + i * s->bands.pitch * size, t->band.width * size);
 }
 
-static void rows(const running *r, const tile *t, size_t row, size_t n)
+static void multiply(const running *r, const tile *t, size_t row, size_t n)
 {
     const plan *s = r->s;
-    size_t first = t->group * s->conv.out_channels + row;
-    size_t size = evl_type_size(r->call->out[0]->type);
-    evl_integer_block g = { .m = n,
-                            .n = t->n,
-                            .pairs = s->depth / 2,
-                            .a = r->w.rows + first * s->depth,
-                            .b = t->panels,
+    size_t first = t->group * s->bands.conv.out_channels + row;
+    evl_pairs_product g = { .m = n,
+                            .n = t->band.n,
+                            .steps = s->bands.steps,
+                            .a = r->weights + 2 * first * s->bands.steps,
+                            .a_row = 2,
+                            .a_step = 2 * n,
+                            .b = t->pairs,
+                            .b_at = s->bands.taps,
                             .c = t->c,
                             .c_row = s->columns };
-    s->k->block(&g);
-    for (size_t i = 0; i < n; i++) {
-        size_t at = (t->index * s->conv.out_channels + row + i) * s->conv.out_plane + t->column;
-        finish_channel(r, t, first + i, t->c + i * g.c_row, (char *)r->call->out[0]->data + at * size);
-    }
+    s->k->product(&g);
+    for (size_t i = 0; i < n; i++)
+        finish(r, t, row + i, t->c + i * g.c_row);
 }
 
 static void tile_work(void *arg, size_t index, size_t lane)
 {
     const running *r = arg;
     const plan *s = r->s;
-    const evl_conv *c = &s->conv;
+    const evl_conv *c = &s->bands.conv;
     char *room = (char *)r->call->scratch + s->lanes_at + lane * s->lane;
-    size_t place = index % (s->n_down * s->n_across), step = ROWS * s->k->rows;
-    tile t = { .index = index / (s->n_down * s->n_across),
-               .column = place % s->n_across * s->columns,
-               .row = place / s->n_across * s->rows };
+    size_t place = index % (s->n_down * s->bands.n);
+    tile t = { .index = index / (s->n_down * s->bands.n),
+               .band = evl_byte_band_at(&s->bands, place % s->bands.n),
+               .row = place / s->bands.n * s->rows,
+               .pairs = (int16_t *)room,
+               .c = (int32_t *)(room + s->c_at),
+               .codes = room + s->codes_at,
+               .zeros = (uint8_t *)room + s->zeros_at };
     t.group = t.index % c->groups;
-    t.n = c->out_plane - t.column < s->columns ? c->out_plane - t.column : s->columns;
     t.end = c->out_channels - t.row < s->rows ? c->out_channels : t.row + s->rows;
-    t.c = (int32_t *)room;
-    t.panels = (int8_t *)(t.c + step * s->columns);
-    t.bytes = (uint8_t *)t.panels + s->depth * s->columns;
-    pack_windows(r, &t);
-    for (size_t i = t.row; i < t.end; i += step)
-        rows(r, &t, i, t.end - i < step ? t.end - i : step);
+    copy(r, &t);
+    for (size_t i = t.row; i < t.end; i += s->k->rows)
+        multiply(r, &t, i, t.end - i < s->k->rows ? t.end - i : s->k->rows);
 }
 
 typedef struct packing_run {
     packing how;
     const evl_tensor *source;
-    int32_t *block;
+    int16_t *block;
 } packing_run;
 
 static void pack_work(void *arg, size_t index, size_t lane)
@@ -401,18 +374,26 @@ static void pack_work(void *arg, size_t index, size_t lane)
 static EvalStatus run(const evl_call *call)
 {
     const plan *s = call->state;
-    running r = { .call = call, .s = s, .use = { call->node, call->in, call->n_in }, .w = s->packed };
+    running r = { .call = call, .s = s, .use = { call->node, call->in, call->n_in }, .weights = s->packed,
+                  .parameters = s->parameters };
+    char *scratch = call->scratch;
     evl_pool *pool = s->work < SMALL ? NULL : call->machine->pool;
-    if (s->work == 0 && evl_shape_count(&call->out[0]->shape) == 0)
+    evl_number y_zero = evl_parameter(operand(&r, s->of->y_zero), 0, 0);
+    if (evl_shape_count(&call->out[0]->shape) == 0)
         return EVAL_OK;
     r.x_zero = (int32_t)evl_parameter(operand(&r, s->of->x_zero), 0, 0);
-    if (!s->is_packed) {
-        int32_t *block = (int32_t *)((char *)call->scratch + s->rows_at);
+    (void)evl_convert(1, EVAL_FLOAT64, &y_zero, s->sums.real, &r.y_zero);
+    if (!r.parameters.scale) {
+        r.parameters = (parameters){ scratch + s->scale_at, (int32_t *)(scratch + s->add_at) };
+        set_parameters(s, &r.use, &r.parameters);
+    }
+    if (!s->packed) {
+        int16_t *block = (int16_t *)(scratch + s->packed_at);
         packing_run p = { { s, operand(&r, s->of->w_zero) }, operand(&r, s->of->w), block };
-        r.w = weights_at(s, block);
+        r.weights = block;
         evl_parallel_for(pool, s->channels, pack_work, &p);
     }
-    evl_parallel_for(pool, s->conv.batch * s->conv.groups * s->n_down * s->n_across, tile_work, &r);
+    evl_parallel_for(pool, s->bands.conv.batch * s->bands.conv.groups * s->n_down * s->bands.n, tile_work, &r);
     return EVAL_OK;
 }
 

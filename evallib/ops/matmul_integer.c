@@ -2,9 +2,8 @@
 ** bytes multiplied into 32-bit sums.
 **
 ** Rows of A are widened first, all of them, then tiles of the product go to the threads. B is
-** packed once when it is constant. The kernels leave B's zero point out, which a tile then
-** makes good: (128 where B is unsigned, as its bytes are packed, less the zero point) times the
-** sum of A's row. */
+** packed once when it is constant, in bytes; a tile widens as much of it as fits the first cache,
+** its zero point taken off, and multiplies its rows by it. */
 #include "ops/matmul.h"
 #include "ops/operands.h"
 #include "ops/ops.h"
@@ -31,6 +30,7 @@ enum {
     SMALL = 1 << 17,  /* multiplications that are not worth a second thread */
     ROWS = 8,         /* of the kernels' rows and columns in a tile */
     COLUMNS = 8,
+    STEPS = 192,      /* pairs of a column that are widened at once */
     PACKED_AT_ONCE = 16
 };
 
@@ -141,7 +141,8 @@ typedef struct plan {
     size_t tile_rows, tile_columns, n_down, n_across;
     size_t panels, n_b;   /* bytes of one packed B; how many there are */
     const int8_t *packed; /* or NULL */
-    size_t rows_at, row_sums_at, panels_at, lanes_at, lane; /* bytes of scratch */
+    size_t *at;           /* where each step of a panel begins */
+    size_t rows_at, panels_at, lanes_at, lane; /* bytes of scratch */
 } plan;
 
 static evl_bytes_matrix matrix_of(const evl_tensor *t, const evl_matrices *m, size_t at)
@@ -202,13 +203,13 @@ static bool reserve(evl_prepare *p, size_t n, size_t size, size_t *at)
 static EvalStatus take_scratch(evl_prepare *p, plan *s)
 {
     size_t rows, n, panels;
-    s->lane = s->tile_rows * s->tile_columns * sizeof(int32_t) +
-              s->tile_columns * (sizeof(int32_t) + 2 * sizeof(evl_number));
+    s->lane = (s->tile_rows + 1) * s->tile_columns * sizeof(int32_t) +
+              STEPS * s->k->columns * 2 * sizeof(int16_t) +
+              s->tile_columns * (sizeof(int16_t) + 2 * sizeof(evl_number));
     bool fits = evl_size_multiply(s->shape.batch, s->shape.m, &rows) &&
                 evl_size_multiply(rows, s->depth, &n) &&
                 evl_size_multiply(s->n_b, s->packed ? 0 : s->panels, &panels) &&
                 reserve(p, n, sizeof(int16_t), &s->rows_at) &&
-                reserve(p, rows, sizeof(int32_t), &s->row_sums_at) &&
                 reserve(p, panels, 1, &s->panels_at) &&
                 reserve(p, evl_pool_threads(p->machine->pool), s->lane, &s->lanes_at);
     return fits ? EVAL_OK : evl_no_memory(p->ctx);
@@ -222,7 +223,12 @@ static EvalStatus prepare(evl_prepare *p)
     s->of = &roles_of[p->use.node->op->kind];
     s->shape = product_of(&p->use, s->of);
     s->sums = evl_sums_of(p->machine, &p->use, s->of->a_scale, p->out[0]->type);
-    s->k = s->sums.loops->integers;
+    s->k = p->machine->loops[EVAL_FLOAT32]->integers;
+    s->at = evl_arena_take_many(p->arena, STEPS, sizeof *s->at);
+    if (!s->at)
+        return evl_no_memory(p->ctx);
+    for (size_t i = 0; i < STEPS; i++)
+        s->at[i] = i * s->k->columns;
     cut(s);
     size_t columns = (s->shape.n + s->k->columns - 1) / s->k->columns * s->k->columns;
     p->state = s;
@@ -240,7 +246,6 @@ typedef struct running {
     const plan *s;
     evl_use use;
     int16_t *rows;
-    int32_t *row_sums;
     int8_t *panels;
     const int8_t *b; /* all panels, of this run or of the plan */
 } running;
@@ -265,7 +270,7 @@ static void pack_rows_work(void *arg, size_t index, size_t lane)
         zero[i] = (int32_t)evl_parameter(operand(r, s->of->a_zero), row + i, 0);
     evl_matmul_at(&s->shape, product, at);
     s->k->pack_rows(n, s->shape.k, matrix_of(operand(r, s->of->a), a, at[EVL_MATMUL_A] + from * a->row),
-                    zero, 1, r->rows + row * s->depth, r->row_sums + row);
+                    zero, 1, r->rows + row * s->depth);
 }
 
 static void pack_b_work(void *arg, size_t index, size_t lane)
@@ -275,32 +280,60 @@ static void pack_b_work(void *arg, size_t index, size_t lane)
     pack_b(r->s, operand(r, r->s->of->b), index, r->panels + index * r->s->panels);
 }
 
-/* What lies in a lane: sums, what each column adds for a row's sum, scales and zero points. */
+/* What lies in a lane: sums, what is added to those of each column, scales, zero points of the
+** results and of B, and a part of B, widened. */
 typedef struct tile {
-    evl_integer_block g;
-    size_t product, row, column;
-    int32_t *adjust;
+    size_t product, row, column, m, n;
+    int32_t *c, *add;
     void *scale, *zero;
+    int16_t *b_zero, *b;
 } tile;
 
-static void adjust(const running *r, const tile *t)
+static void read_columns(const running *r, const tile *t)
 {
     const plan *s = r->s;
     const int32_t base = operand(r, s->of->b)->type == EVAL_UINT8 ? 128 : 0;
     const evl_tensor *addend = operand(r, s->of->addend);
-    const int32_t *add = addend ? addend->data : NULL;
-    for (size_t j = 0; j < t->g.n; j++) {
+    const evl_matrices *c = &s->shape.of[EVL_MATMUL_C];
+    bool is_one_row = addend && c->row == 0;
+    for (size_t j = 0; j < t->n; j++) {
         size_t column = t->product * s->shape.n + t->column + j;
-        t->adjust[j] = base - (int32_t)evl_parameter(operand(r, s->of->b_zero), column, 0);
+        t->b_zero[j] = (int16_t)((int32_t)evl_parameter(operand(r, s->of->b_zero), column, 0) - base);
+        t->add[j] = is_one_row ? ((const int32_t *)addend->data)[(t->column + j) * c->column] : 0;
     }
-    for (size_t i = 0; i < t->g.m; i++) {
-        const evl_matrices *of = &s->shape.of[EVL_MATMUL_C];
-        uint32_t sum = (uint32_t)r->row_sums[t->product * s->shape.m + t->row + i];
-        uint32_t *c = (uint32_t *)(t->g.c + i * t->g.c_row);
-#pragma omp simd
-        for (size_t j = 0; j < t->g.n; j++)
-            c[j] += sum * (uint32_t)t->adjust[j];
-        for (size_t j = 0; add && j < t->g.n; j++)
+}
+
+/* A panel of B, as much of it as fits the first cache, while the rows of A pass by it. */
+static void multiply(const running *r, const tile *t, size_t column)
+{
+    const plan *s = r->s;
+    size_t pairs = s->depth / 2;
+    const int8_t *b = r->b + (s->n_b > 1 ? t->product * s->panels : 0) + (t->column + column) * s->depth;
+    evl_pairs_product g = { .m = t->m,
+                            .n = s->k->columns,
+                            .a = r->rows + (t->product * s->shape.m + t->row) * s->depth,
+                            .a_row = s->depth,
+                            .a_step = 2,
+                            .b = t->b,
+                            .b_at = s->at,
+                            .c = t->c + column,
+                            .c_row = s->tile_columns };
+    for (size_t i = 0; i == 0 || i < pairs; i += STEPS, g.a += (size_t)2 * STEPS, g.adds = true) {
+        g.steps = pairs - i < STEPS ? pairs - i : STEPS;
+        s->k->widen(g.steps, b + i * 2 * s->k->columns, t->b_zero + column, t->b);
+        s->k->product(&g);
+    }
+}
+
+/* C of Gemm where it is not one row. */
+static void add_rows(const running *r, const tile *t)
+{
+    const evl_matrices *of = &r->s->shape.of[EVL_MATMUL_C];
+    const evl_tensor *addend = operand(r, r->s->of->addend);
+    const int32_t *add = addend && of->row ? addend->data : NULL;
+    for (size_t i = 0; add && i < t->m; i++) {
+        uint32_t *c = (uint32_t *)(t->c + i * r->s->tile_columns);
+        for (size_t j = 0; j < t->n; j++)
             c[j] += (uint32_t)add[(t->row + i) * of->row + (t->column + j) * of->column];
     }
 }
@@ -315,7 +348,7 @@ static void scales(const running *r, const tile *t, size_t row)
     evl_number y = evl_parameter(operand(r, of->y_scale), row, 1);
     evl_number zero = evl_parameter(operand(r, of->y_zero), row, 0);
     size_t size = evl_type_size(s->sums.real);
-    for (size_t j = 0; j < t->g.n; j++) {
+    for (size_t j = 0; j < t->n; j++) {
         size_t column = t->product * s->shape.n + t->column + j;
         evl_number scale = evl_parameter(operand(r, of->b_scale), column, 1);
         scale = evl_sums_scale(&s->sums, a, scale, y);
@@ -338,16 +371,17 @@ static void finish(const running *r, const tile *t)
     const plan *s = r->s;
     const evl_tensor *y = r->call->out[0], *bias = operand(r, s->of->bias);
     bool has_scales = y->type != EVAL_INT32, by_row = has_scales && is_by_row(r);
+    const int32_t *add = operand(r, s->of->addend) || evl_is_byte(y->type) ? t->add : NULL;
     size_t first = t->product * s->shape.m + t->row, size = evl_type_size(y->type);
-    for (size_t i = 0; i < t->g.m; i++) {
+    for (size_t i = 0; i < t->m; i++) {
         char *to = (char *)y->data + ((first + i) * s->shape.n + t->column) * size;
         if (has_scales && (i == 0 || by_row))
             scales(r, t, first + i);
-        evl_sums_finish(&s->sums, t->g.n, t->g.c + i * t->g.c_row, t->scale, t->zero, 1, to);
+        evl_sums_finish(&s->sums, t->n, t->c + i * s->tile_columns, add, t->scale, t->zero, 1, to);
         size_t step = bias && evl_shape_count(&bias->shape) > 1;
         if (bias)
             s->sums.loops->binary[EVL_ADD](
-                t->g.n, to, 1, (const char *)bias->data + step * t->column * size, step, to);
+                t->n, to, 1, (const char *)bias->data + step * t->column * size, step, to);
     }
 }
 
@@ -361,19 +395,18 @@ static void tile_work(void *arg, size_t index, size_t lane)
                .row = place / s->n_across * s->tile_rows,
                .column = place % s->n_across * s->tile_columns };
     size_t m = s->shape.m - t.row, n = s->shape.n - t.column;
-    t.g = (evl_integer_block){ .m = m < s->tile_rows ? m : s->tile_rows,
-                               .n = n < s->tile_columns ? n : s->tile_columns,
-                               .pairs = s->depth / 2,
-                               .a = r->rows + (t.product * s->shape.m + t.row) * s->depth,
-                               .b = r->b + (s->n_b > 1 ? t.product * s->panels : 0) +
-                                    t.column * s->depth,
-                               .c_row = s->tile_columns };
+    t.m = m < s->tile_rows ? m : s->tile_rows;
+    t.n = n < s->tile_columns ? n : s->tile_columns;
     t.scale = room;
     t.zero = room + s->tile_columns * sizeof(evl_number);
-    t.g.c = (int32_t *)(room + 2 * s->tile_columns * sizeof(evl_number));
-    t.adjust = t.g.c + s->tile_rows * s->tile_columns;
-    s->k->block(&t.g);
-    adjust(r, &t);
+    t.c = (int32_t *)(room + 2 * s->tile_columns * sizeof(evl_number));
+    t.add = t.c + s->tile_rows * s->tile_columns;
+    t.b_zero = (int16_t *)(t.add + s->tile_columns);
+    t.b = t.b_zero + s->tile_columns;
+    read_columns(r, &t);
+    for (size_t j = 0; j < t.n; j += s->k->columns)
+        multiply(r, &t, j);
+    add_rows(r, &t);
     finish(r, &t);
 }
 
@@ -383,7 +416,6 @@ static EvalStatus run(const evl_call *call)
     char *scratch = call->scratch;
     running r = { .call = call, .s = s, .use = { call->node, call->in, call->n_in } };
     r.rows = (int16_t *)(scratch + s->rows_at);
-    r.row_sums = (int32_t *)(scratch + s->row_sums_at);
     r.panels = (int8_t *)(scratch + s->panels_at);
     r.b = s->packed ? s->packed : r.panels;
     size_t rows = s->shape.batch * s->shape.m, columns = s->shape.n;

@@ -18,13 +18,26 @@ evl_sums evl_sums_of(const evl_machine *m, const evl_use *use, size_t scale, Eva
     return s;
 }
 
-void evl_sums_finish(const evl_sums *s, size_t n, const int32_t *c, const void *scale,
+static void add_to(size_t n, const int32_t *add, size_t step, int32_t *c)
+{
+    for (size_t i = 0; i < n; i++)
+        c[i] = (int32_t)((uint32_t)c[i] + (uint32_t)add[i * step]);
+}
+
+void evl_sums_finish(const evl_sums *s, size_t n, int32_t *c, const int32_t *add, const void *scale,
                      const void *zero, size_t step, void *y)
 {
     evl_quantized how = s->of;
     how.scale = scale;
     how.zero = zero;
     how.step = step;
+    if (evl_is_byte(s->type) && s->real == EVAL_FLOAT32) {
+        const evl_requantized fast = { scale, add, step, *(const float *)zero, (float)how.least, (float)how.most };
+        s->loops->integers->requantize(&fast, n, c, y);
+        return;
+    }
+    if (add)
+        add_to(n, add, step, c);
     if (s->type == EVAL_INT32)
         memcpy(y, c, n * sizeof *c);
     else if (evl_type_is_float(s->type))

@@ -19,9 +19,10 @@ typedef struct evl_sums {
 ** type `out`. */
 evl_sums evl_sums_of(const evl_machine *, const evl_use *, size_t scale, EvalType out);
 
-/* n of them: y = c * scale, and + zero where it is quantized; scale and zero are one number
-** (step 0) or n (step 1). Without scales a real y is c. */
-void evl_sums_finish(const evl_sums *, size_t n, const int32_t *c, const void *scale,
+/* n of them: y = (c + add) * scale, and + zero where it is quantized; add, scale and zero are one
+** number (step 0) or n (step 1; zero then the same everywhere). add NULL: 0, of results that are not
+** quantized. c, and what has n numbers, is read up to the next whole vector, and c may be written. */
+void evl_sums_finish(const evl_sums *, size_t n, int32_t *c, const int32_t *add, const void *scale,
                      const void *zero, size_t step, void *y);
 
 /* The product of two scales over a third, in the type they are multiplied in. */

@@ -1,10 +1,13 @@
 """The models of the benchmark: known architectures with random weights from a fixed seed, in the operators that
-exporters write (batch norms apart, layer norm and GELU in single operators, ReLU6 as Clip).
+exporters write (batch norms apart, layer norm and GELU in single operators, ReLU6 as Clip), some of them quantized by
+ONNX Runtime's own tool.
 
     python models.py FOLDER [name ...]      writes FOLDER/name.onnx
 """
+import logging
 import pathlib
 import sys
+import tempfile
 from dataclasses import dataclass
 from typing import Callable, Optional, Tuple
 
@@ -249,6 +252,43 @@ def one_node(kind, shape, *constants, type=None, **attributes):
     return g.output(g.op(kind, x, *weights, **attributes), type)
 
 
+# --- in bytes ---------------------------------------------------------------------------------------------------
+
+def calibration(path):
+    """A reader of two random inputs, as the quantizer wants it."""
+    from onnxruntime.quantization import CalibrationDataReader
+    inputs = onnx.load(path).graph.input
+
+    class Reader(CalibrationDataReader):
+        def __init__(self):
+            self.seeds = iter(range(2))
+
+        def get_next(self):
+            seed = next(self.seeds, None)
+            random = np.random.RandomState(seed)
+            return None if seed is None else {
+                x.name: random.standard_normal([d.dim_value for d in x.type.tensor_type.shape.dim]).astype(np.float32) for x in inputs}
+
+    return Reader()
+
+
+def quantize(form, given, to):
+    """Writes the model at `given` in bytes: form "QDQ" or "QOperator" with scales from random inputs, "dynamic" with those of
+    the run. Weights of channels have scales of their own and seven bits, with which nobody's sums saturate."""
+    import onnxruntime
+    from onnxruntime import quantization as q
+    logging.getLogger().setLevel(logging.ERROR)  # it asks for what is done below
+    onnxruntime.set_default_logger_severity(3)
+    if form == "dynamic":
+        return q.quantize_dynamic(given, to, weight_type=q.QuantType.QInt8, reduce_range=True)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC  # folds batch norms
+    options.optimized_model_filepath = f"{given}.folded.onnx"
+    onnxruntime.InferenceSession(given, options)
+    q.quantize_static(f"{given}.folded.onnx", to, calibration(given), quant_format=q.QuantFormat[form], per_channel=True,
+                      reduce_range=True, activation_type=q.QuantType.QUInt8, weight_type=q.QuantType.QInt8)
+
+
 # --- the list ---------------------------------------------------------------------------------------------------
 
 @dataclass
@@ -262,6 +302,8 @@ class Entry:
     has_peer: bool = True
     is_positive: bool = False     # its inputs
     own_bound: float = 1e-5       # how far float may be from double, as a share of the largest value
+    peer_bound: Optional[float] = None  # how far from ONNX Runtime, where steps of rounding are coarse
+    form: Optional[str] = None    # of a quantized model
 
 
 NETWORKS = {
@@ -286,6 +328,21 @@ NETWORKS = {
     "resnet18_f64": Entry(lambda: resnet(18, precision="d"), precision="d", has_peer=False),
     "bert2_f64": Entry(lambda: bert(precision="d"), precision="d", has_peer=False),
     "call": Entry(lambda: one_node("Add", [4], (4,)), (5, 5)),
+}
+
+
+
+def in_bytes(build, form):
+    return Entry(build, (1.0, 1.0), form=form, own_bound=.1, peer_bound=.1)
+
+
+QUANTIZED = {
+    "resnet18_qdq": in_bytes(lambda: resnet(18), "QDQ"),
+    "resnet18_qop": in_bytes(lambda: resnet(18), "QOperator"),
+    "mobilenetv2_qdq": in_bytes(mobilenet_v2, "QDQ"),
+    "mobilenetv2_qop": in_bytes(mobilenet_v2, "QOperator"),
+    "squeezenet11_qdq": in_bytes(squeezenet, "QDQ"),
+    "bert2_dyn": in_bytes(bert, "dynamic"),
 }
 
 IMAGE, TOKENS = [1, 64, 112, 112], [1, 128, 768]
@@ -345,7 +402,7 @@ OPERATORS = {
     "conv_transpose_4x4": product("ConvTranspose", [1, 64, 56, 56], (64, 32, 4, 4), strides=[2, 2], pads=[1] * 4),
 }
 
-MODELS = {**NETWORKS, **OPERATORS}
+MODELS = {**NETWORKS, **QUANTIZED, **OPERATORS}
 
 # How time grows with what is asked; no bars.
 SCALING = {
@@ -396,7 +453,14 @@ PRODUCTS = {
 
 def write(folder, name):
     path = pathlib.Path(folder) / f"{name}.onnx"
-    onnx.save({**MODELS, **SCALING}[name].build().model(name), path)
+    entry = {**MODELS, **SCALING}[name]
+    model = entry.build().model(name)
+    if not entry.form:
+        onnx.save(model, path)
+        return path
+    with tempfile.TemporaryDirectory() as place:
+        onnx.save(model, f"{place}/float.onnx")
+        quantize(entry.form, f"{place}/float.onnx", path)
     return path
 
 

@@ -130,20 +130,26 @@ REAL = ROOT.parent / "shared" / "models"
 LOOSER = {"basic_pitch": 5e-4, "ppocr_v4_det": 5e-5}
 
 
-def computes_in_float(model):
-    """Neither ai.onnx.ml nor integer arithmetic, which are not this comparison's business."""
-    return all(node.domain == "" and not any(word in node.op_type for word in ("Quantize", "Integer", "QLinear"))
-               for node in model.graph.node)
+def is_network(model):
+    """Not of ai.onnx.ml, which is not this comparison's business."""
+    return all(node.domain == "" for node in model.graph.node)
+
+
+def computes_in_bytes(model):
+    return any(word in node.op_type for node in model.graph.node for word in ("Quantize", "Integer", "QLinear"))
 
 
 def real_cases(library):
     """Name and maker of each, with the first of its data sets as input."""
     for folder in sorted(REAL.glob("*/")):
         path, data = folder / "model.onnx", folder / "data_0"
-        if not path.is_file() or not computes_in_float(onnx.load(path)):
+        model = onnx.load(path) if path.is_file() else None
+        if not model or not is_network(model):
             continue
         inputs = {entry["name"]: np.load(data / entry["file"])
                   for entry in json.loads((data / "reference.json").read_text())["inputs"]}
         precision = "d" if any(array.dtype == np.float64 for array in inputs.values()) else "f"
         entry = models.Entry(None, (1.0, None), precision=precision, own_bound=LOOSER.get(folder.name, 1e-5))
+        if computes_in_bytes(model):
+            entry = models.in_bytes(None, None)
         yield f"real_{folder.name}", lambda name, a=(entry, path, library, inputs): Case(name, *a)
