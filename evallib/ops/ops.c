@@ -34,6 +34,7 @@ static const evl_op *const *const families[] = {
     evl_ops_logic,
     evl_ops_loop,
     evl_ops_loss,
+    evl_ops_maps,
     evl_ops_matmul,
     evl_ops_matmul_integer,
     evl_ops_nested,

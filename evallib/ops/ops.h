@@ -40,6 +40,7 @@ extern const evl_op *const evl_ops_linear_attention[];
 extern const evl_op *const evl_ops_logic[];
 extern const evl_op *const evl_ops_loop[];
 extern const evl_op *const evl_ops_loss[];
+extern const evl_op *const evl_ops_maps[];
 extern const evl_op *const evl_ops_matmul[];
 extern const evl_op *const evl_ops_matmul_integer[];
 extern const evl_op *const evl_ops_nested[];
