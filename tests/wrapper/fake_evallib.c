@@ -29,6 +29,8 @@ typedef struct fake {
     model face;
     char error[256];
     int has_network;
+    const unsigned char *model; /* of LoadMemory */
+    size_t n_model;
     real calls; /* of Evaluate since ResetState */
     real buffer[64];
 } fake;
@@ -358,12 +360,27 @@ static EvalStatus Clone(model *self, model **clone)
 
 static EvalStatus MemoryUse(model *self, EvalMemoryUse *use)
 {
-    (void)self;
-    use->bytes = 100;
+    const fake *f = (const fake *)self;
+    use->bytes = f->model ? 0 : 100;
+    for (size_t i = 0; f->model && i < f->n_model; i++)
+        use->bytes += f->model[i];
     return EVAL_OK;
 }
 
-static const TWIN(EvalControl) control = { sizeof control, SetAllocator, SetLog, Clone, MemoryUse };
+/* A model is any text but one that begins with '!'. */
+static EvalStatus LoadMemory(model *self, const void *data, size_t bytes, const char *description)
+{
+    fake *f = (fake *)self;
+    EvalStatus status = CreateNetwork(self, description);
+    if (status == EVAL_OK && (bytes == 0 || *(const unsigned char *)data == '!'))
+        return fail(self, EVAL_ERR_FORMAT, "no model");
+    f->model = data;
+    f->n_model = bytes;
+    return status;
+}
+
+static const TWIN(EvalControl) control = { .size = sizeof control, SetAllocator, SetLog, Clone, MemoryUse,
+                                           LoadMemory };
 static const TWIN(EvalDescribe) describe = { sizeof describe, Inputs, Outputs, Nodes, Metadata };
 
 static EvalStatus GetInterface(model *self, const char *name, uint32_t version, const void **table)

@@ -39,6 +39,8 @@ WORK = {
     "life": lambda fake, e: fake.ModelD().Init("a=b"),
     "load": lambda fake, e: fake.load("m", outputNodeNames=["a"]).close(),
     "network": lambda fake, e: e.CreateNetwork("modelPath=m"),
+    "memory": lambda fake, e: e.LoadMemory(bytearray(9000), ""),
+    "failing memory": lambda fake, e: failing(fake, lambda: e.LoadMemory(b"!" * 9000, "")),
     "clone": lambda fake, e: e.Clone(),
     "describe": lambda fake, e: (e.Describe("nodes"), e.Metadata(), e.MemoryUse()),
     "dimensions": lambda fake, e: e.GetNodeDimensions("specified", ["a", "b"]),

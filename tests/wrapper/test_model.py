@@ -1,11 +1,21 @@
 """load and Model, on the fake library; the errors' text is the configuration that was sent."""
 
+import array
 import copy
+import gc
+import io
+import mmap
 import pathlib
 import pickle
+import sys
 
 import numpy as np
 import pytest
+
+
+class BytesPath:
+    def __fspath__(self):
+        return b"/x"
 
 
 def sent(fake, path="m.onnx", **named):
@@ -22,9 +32,52 @@ def test_settings_become_configuration_text(fake):
                  outputNodeNames=["a", "b.c"], nothing=None)
     assert lines == ['modelPath="/a b/c"', "numCPUThreads=4", "mapFile=false", 'blas="off"',
                      "limit=2.5", 'outputNodeNames="a":"b.c"']
-    assert sent(fake, b"/x")[0] == 'modelPath="/x"'
+    assert sent(fake, BytesPath())[0] == 'modelPath="/x"'
     assert sent(fake, 'a"b')[0] == "modelPath='a\"b'"
     assert sent(fake, r"C:\m")[0] == r'modelPath="C:\m"'
+
+
+def test_bytes_and_files_are_a_model(fake, tmp_path):
+    """The fake library adds the model's bytes up whenever it is asked: they must still be there."""
+    content = b"a model of no great length" * 1000
+    (tmp_path / "m").write_bytes(content)
+    with open(tmp_path / "m", "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+        twice = bytes(byte for byte in content for _ in range(2))
+        sources = [content, bytearray(content), memoryview(content), memoryview(twice)[::2], array.array("b", content),
+                   io.BytesIO(content), open(tmp_path / "m", "rb"), memoryview(mapped)]
+        models = [fake.load(source) for source in sources]
+        models += [model.clone() for model in models] + [pickle.loads(pickle.dumps(models[1]))]
+        sources[1][:] = b"?" * len(content)                      # that one was copied
+        sources[6].close()
+        del sources
+        gc.collect()
+        assert {m.memory_use()["bytes"] for m in models} == {sum(content)}
+        del models[:-1]
+        gc.collect()                                             # or the mapping could not be closed
+    assert models[0].memory_use()["bytes"] == sum(content)
+    assert "of 26000 bytes" in repr(models[0])
+
+
+def test_bytes_are_kept_for_clones_and_let_go_with_the_network(fake):
+    class Bytes(bytes):
+        pass
+
+    first, second = Bytes(b"first"), Bytes(b"second")
+    evaluator = fake.ModelF()
+    evaluator.LoadMemory(first, "")
+    clone = evaluator.Clone()
+    counts = sys.getrefcount(first), sys.getrefcount(second)
+    evaluator.LoadMemory(second, "")
+    assert (evaluator.MemoryUse()["bytes"], clone.MemoryUse()["bytes"]) == (sum(b"second"), sum(b"first"))
+    evaluator.Destroy()
+    assert sys.getrefcount(second) == counts[1]
+    clone.Destroy()
+    assert sys.getrefcount(first) < counts[0]
+    for data, error in ((b"!", fake.FormatError), (b"", fake.FormatError), ("text", fake.TypeMismatchError), (5, fake.TypeMismatchError)):
+        with pytest.raises(error):
+            fake.ModelD().LoadMemory(data, "")
+    with pytest.raises(fake.TypeMismatchError, match="binary"):
+        fake.load(io.StringIO("text"))
 
 
 @pytest.mark.parametrize("path, error", [

@@ -1,5 +1,6 @@
 """ONNX Runtime's spelling, on the fake library."""
 
+import io
 import pickle
 
 import numpy as np
@@ -38,10 +39,11 @@ def test_declared_floating_types_are_asked_for(fake, monkeypatch):
 
 
 def test_bytes_are_a_model_too(fake):
-    session = fake.InferenceSession(b"content")
-    assert session.run(None, {"x": [1.0]})[0].tolist() == [1]
-    with pytest.raises(fake.StateError, match="cannot be pickled"):
-        pickle.dumps(session)
+    for source in (b"content", bytearray(b"content"), memoryview(b"content"), io.BytesIO(b"content")):
+        session = fake.InferenceSession(source)
+        assert session.run(None, {"x": [1.0]})[0].tolist() == [1]
+        assert session._evaluator.MemoryUse()["bytes"] == sum(b"content")
+        assert pickle.loads(pickle.dumps(session))._evaluator.MemoryUse()["bytes"] == sum(b"content")
 
 
 def test_options_and_providers(fake):

@@ -1,9 +1,10 @@
 """Types of the package's public names."""
 
+import mmap
 import os
 from enum import IntEnum
 from typing import (
-    Any, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, TypeVar, Union,
+    Any, BinaryIO, Callable, Dict, List, Literal, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, TypeVar, Union,
     final,
 )
 
@@ -44,6 +45,8 @@ __all__ = [
 ]
 
 _Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+_Bytes = Union[bytes, bytearray, memoryview, mmap.mmap]
+_Source = Union[str, "os.PathLike[str]", "os.PathLike[bytes]", _Bytes, BinaryIO]
 _Shape = Optional[Tuple[Union[int, str, None], ...]]
 _Described = Tuple[str, str, str, int, _Shape, Tuple[int, ...]]
 
@@ -93,6 +96,7 @@ class NodeInfo(NamedTuple):
 class _Evaluator:
     def Init(self, config: str) -> None: ...
     def CreateNetwork(self, description: str) -> None: ...
+    def LoadMemory(self, data: _Bytes, description: str) -> None: ...
     def GetNodeDimensions(
         self, group: Literal["input", "output", "specified"], names: Optional[Sequence[str]] = None
     ) -> Dict[str, int]: ...
@@ -133,7 +137,7 @@ class ModelD(_Evaluator):
 class Model:
     def __init__(
         self,
-        path: _Path,
+        path: _Source,
         precision: Literal["float32", "float64"] = "float32",
         threads: int = 1,
         **settings: Any,
@@ -164,7 +168,7 @@ class Model:
     def __deepcopy__(self, memo: Optional[Dict[int, Any]]) -> Model: ...
 
 def load(
-    path: _Path,
+    path: _Source,
     precision: Literal["float32", "float64"] = "float32",
     threads: int = 1,
     **settings: Any,
@@ -221,7 +225,7 @@ class SessionOptions:
 class InferenceSession:
     def __init__(
         self,
-        path_or_bytes: Union[_Path, bytes, bytearray, memoryview],
+        path_or_bytes: _Source,
         sess_options: Optional[SessionOptions] = None,
         providers: Optional[Sequence[Any]] = None,
         provider_options: Optional[Sequence[Any]] = None,

@@ -12,8 +12,9 @@ _CLASSES = {"float32": _core.ModelF, "float64": _core.ModelD}
 
 
 def load(path, precision: str = "float32", threads: int = 1, **settings) -> "Model":
-    """Loads a model file of any supported format; the format is told by its content.
+    """Loads a model of any supported format; the format is told by its content.
 
+    path: of a file; or the model itself, as bytes, a memoryview or a file that is open for reading.
     precision: "float32" or "float64", what all floating-point arithmetic is done in.
     threads: how many threads one run may use.
     settings: further keys of CreateNetwork, for example outputNodeNames=["z"], blas="off",
@@ -22,18 +23,35 @@ def load(path, precision: str = "float32", threads: int = 1, **settings) -> "Mod
     return Model(path, precision, threads, **settings)
 
 
-def evaluator_of(path, precision: str, threads: int, settings: dict):
-    """A ModelF or ModelD with the network of that file."""
+def source_of(path):
+    """The path as a text, or the model's own bytes, which stay as they are."""
+    if isinstance(path, (str, os.PathLike)):
+        return os.fsdecode(path)
+    if hasattr(path, "read") and not isinstance(path, memoryview):
+        path = path.read()
+        if isinstance(path, str):
+            raise _core.TypeMismatchError("the file must be open in binary mode")
+    try:
+        view = memoryview(path)
+    except TypeError:
+        raise _core.TypeMismatchError(
+            f"path must be a path, bytes, or a file, not {type(path).__name__}") from None
+    return path if view.readonly and view.c_contiguous else bytes(view)
+
+
+def evaluator_of(source, precision: str, threads: int, settings: dict):
+    """A ModelF or ModelD with the network of what source_of gave."""
     if precision not in _CLASSES:
         raise _core.ArgumentError(f'precision is "float32" or "float64", not {precision!r}')
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise _core.ArgumentError(f"threads must be a positive number, not {threads!r}")
-    if not isinstance(path, (str, bytes, os.PathLike)):
-        raise _core.TypeMismatchError(f"path must be a path, not {type(path).__name__}")
+    described = {"numCPUThreads": threads, "strict": True, **settings}
     evaluator = _CLASSES[precision]()
     add_plugins(evaluator)
-    described = {"modelPath": path, "numCPUThreads": threads, "strict": True, **settings}
-    evaluator.CreateNetwork(configuration_text(described))
+    if isinstance(source, str):
+        evaluator.CreateNetwork(configuration_text({"modelPath": source, **described}))
+    else:
+        evaluator.LoadMemory(source, configuration_text(described))
     return evaluator
 
 
@@ -44,8 +62,9 @@ class Model:
     """
 
     def __init__(self, path, precision: str = "float32", threads: int = 1, **settings):
-        self._evaluator = evaluator_of(path, precision, threads, settings)
-        self._made_of = (os.fspath(path), precision, threads, settings)
+        source = source_of(path)
+        self._evaluator = evaluator_of(source, precision, threads, settings)
+        self._made_of = (source, precision, threads, settings)
         self._describe()
 
     def _describe(self) -> None:
@@ -136,14 +155,20 @@ class Model:
         return self.clone()
 
     def __reduce__(self):
-        """Pickled as the path and the settings: the other side loads the file again."""
-        return _reload, self._made_of
+        """Pickled as the path, or the bytes, and the settings: the other side loads it again."""
+        return _reload, (portable(self._made_of[0]), *self._made_of[1:])
 
     def __repr__(self) -> str:
-        path, precision, _, _ = self._made_of
+        source, precision, _, _ = self._made_of
+        name = repr(source) if isinstance(source, str) else f"of {len(memoryview(source))} bytes"
         if self.closed:
-            return f"<evallib.Model {path!r}, closed>"
-        return f"<evallib.Model {path!r}, {precision}, {_signature(self._inputs, self._outputs)}>"
+            return f"<evallib.Model {name}, closed>"
+        return f"<evallib.Model {name}, {precision}, {_signature(self._inputs, self._outputs)}>"
+
+
+def portable(source):
+    """What source_of gave, as something that can be pickled."""
+    return source if isinstance(source, (str, bytes)) else bytes(source)
 
 
 def _signature(inputs: Sequence[NodeInfo], outputs: Sequence[NodeInfo]) -> str:

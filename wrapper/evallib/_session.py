@@ -1,13 +1,9 @@
 """ONNX Runtime's spelling, so that existing code changes one import."""
 
-import contextlib
-import os
-import tempfile
 import warnings
-from typing import Any, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, List, Mapping, Optional, Sequence
 
-from . import _core
-from ._model import evaluator_of
+from ._model import evaluator_of, portable, source_of
 from ._types import FLOAT16, FLOAT32, FLOAT64, onnx_type_name
 
 # Where the evaluator's own floating-point type would come out, these are asked for by name.
@@ -55,15 +51,6 @@ class SessionOptions:
         pass
 
 
-@contextlib.contextmanager
-def _temporary_path(content: Union[bytes, bytearray, memoryview]) -> Iterator[str]:
-    """The path of a file with that content, for as long as loading takes."""
-    with tempfile.NamedTemporaryFile(prefix="evallib-") as file:
-        file.write(content)
-        file.flush()
-        yield file.name
-
-
 def _warn_of_graphics(providers: Optional[Sequence]) -> None:
     names = [p if isinstance(p, str) else p[0] for p in providers or ()]
     if names and "CPUExecutionProvider" not in names:
@@ -80,22 +67,13 @@ class InferenceSession:
                  providers: Optional[Sequence] = None, provider_options: Optional[Sequence] = None,
                  **kwargs):
         _warn_of_graphics(providers)
-        threads = max(1, getattr(sess_options, "intra_op_num_threads", 0))
-        if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
-            with _temporary_path(path_or_bytes) as path:
-                self._load(path, threads)
-            self._path = None
-        else:
-            self._load(path_or_bytes, threads)
-            self._path = os.fspath(path_or_bytes)
-        self._threads = threads
-
-    def _load(self, path, threads: int) -> None:
-        self._evaluator = evaluator_of(path, "float32", threads, {})
+        self._threads = max(1, getattr(sess_options, "intra_op_num_threads", 0))
+        self._source = source_of(path_or_bytes)
+        self._evaluator = evaluator_of(self._source, "float32", self._threads, {})
         described = self._describe_all()
         self._types = {name: number for name, _, _, number, _, _ in described}
         if any(FLOAT64 in (number, *inside) for _, _, _, number, _, inside in described):
-            self._evaluator = evaluator_of(path, "float64", threads, {})
+            self._evaluator = evaluator_of(self._source, "float64", self._threads, {})
         self._inputs = self._evaluator.Describe("inputs")
         self._outputs = self._evaluator.Describe("outputs")
 
@@ -126,11 +104,9 @@ class InferenceSession:
         return ["CPUExecutionProvider"]
 
     def __reduce__(self):
-        if self._path is None:
-            raise _core.StateError("A session made from bytes cannot be pickled; load a path.")
         options = SessionOptions()
         options.intra_op_num_threads = self._threads
-        return InferenceSession, (self._path, options)
+        return InferenceSession, (portable(self._source), options)
 
 
 def _node_arg(described: tuple) -> NodeArg:

@@ -12,32 +12,45 @@ enum { EVL_IMMUTABLE_TYPE = Py_TPFLAGS_IMMUTABLETYPE };
 enum { EVL_IMMUTABLE_TYPE = 0 };
 #endif
 
-/* The capsule's context is the table of its precision. */
+/* The capsule's context. */
+typedef struct object {
+    const evl_native *native; /* the table of its precision */
+    PyObject *lent;           /* list of the bytes that networks lie in */
+} object;
+
 static void destroy_native(PyObject *capsule)
 {
-    const evl_native *native = PyCapsule_GetContext(capsule);
+    object *o = PyCapsule_GetContext(capsule);
     void *self = PyCapsule_GetPointer(capsule, capsule_name);
     PyThreadState *python = PyEval_SaveThread();
-    native->destroy(self);
+    o->native->destroy(self);
     PyEval_RestoreThread(python);
+    Py_DECREF(o->lent);
+    PyMem_Free(o);
 }
 
-static PyObject *new_capsule(const evl_native *native, void *self)
+static PyObject *new_capsule(const evl_native *native, void *self, PyObject *lent)
 {
     PyObject *capsule = PyCapsule_New(self, capsule_name, NULL);
-    if (!capsule) {
+    PyObject *list = lent ? PyList_GetSlice(lent, 0, PyList_GET_SIZE(lent)) : PyList_New(0);
+    object *o = PyMem_Malloc(sizeof *o);
+    if (!capsule || !list || !o) {
         native->destroy(self);
-        return NULL;
+        Py_XDECREF(capsule);
+        Py_XDECREF(list);
+        PyMem_Free(o);
+        return o ? NULL : PyErr_NoMemory();
     }
-    PyCapsule_SetContext(capsule, (void *)native);
+    *o = (object){ native, list };
+    PyCapsule_SetContext(capsule, o);
     PyCapsule_SetDestructor(capsule, destroy_native);
     return capsule;
 }
 
 PyObject *evl_evaluator_wrap(PyTypeObject *type, evl_state *state, const evl_native *native,
-                             void *self)
+                             void *self, PyObject *lent)
 {
-    PyObject *capsule = new_capsule(native, self);
+    PyObject *capsule = new_capsule(native, self, lent);
     evl_evaluator *made = capsule ? (evl_evaluator *)type->tp_alloc(type, 0) : NULL;
     if (!made) {
         Py_XDECREF(capsule);
@@ -69,7 +82,7 @@ static PyObject *new_model(PyTypeObject *type, PyObject *args, PyObject *named,
                          "install both from one source.");
     }
     native->set_log(self, evl_log_write, NULL); /* a library that cannot log evaluates as well */
-    return evl_evaluator_wrap(type, state, native, self);
+    return evl_evaluator_wrap(type, state, native, self, NULL);
 }
 
 static PyObject *new_model_f(PyTypeObject *type, PyObject *args, PyObject *named)
@@ -167,6 +180,26 @@ PyObject *evl_call_raise(const evl_call *call, EvalStatus status)
     return evl_raise(&owner->state->errors, status, owner->native->last_error(call->self));
 }
 
+static PyObject *lent_to(PyObject *capsule)
+{
+    return ((object *)PyCapsule_GetContext(capsule))->lent;
+}
+
+bool evl_call_lend(const evl_call *call, PyObject *bytes)
+{
+    return PyList_Append(lent_to(call->capsule), bytes) == 0;
+}
+
+/* The model and this call hold the capsule; whoever else does may still run the network before. */
+void evl_call_return(const evl_call *call, bool is_used)
+{
+    PyObject *lent = lent_to(call->capsule);
+    Py_ssize_t last = PyList_GET_SIZE(lent) - 1;
+    bool is_alone = Py_REFCNT(call->capsule) <= 2;
+    if (!is_used || is_alone)
+        PyList_SetSlice(lent, is_used ? 0 : last, is_used ? last : last + 1, NULL);
+}
+
 /* --- the class's own methods --------------------------------------------------- */
 
 static PyObject *destroy(PyObject *object, PyObject *Py_UNUSED(unused))
@@ -187,7 +220,8 @@ static PyObject *clone_model(PyObject *object, PyObject *Py_UNUSED(unused))
     if (status)
         evl_call_raise(&call, status);
     else
-        result = evl_evaluator_wrap(Py_TYPE(object), self->state, self->native, made);
+        result = evl_evaluator_wrap(Py_TYPE(object), self->state, self->native, made,
+                                    lent_to(call.capsule));
     if (result) {
         evl_evaluator *copy = (evl_evaluator *)result;
         Py_XINCREF(self->inputs);
@@ -225,6 +259,9 @@ static PyMethodDef methods[] = {
     { "CreateNetwork", (PyCFunction)(any)evl_cntk_create_network, NAMED,
       "CreateNetwork($self, description)\n--\n\nLoads a model: configuration text with "
       "modelPath=\"...\"." },
+    { "LoadMemory", (PyCFunction)(any)evl_load_memory, NAMED,
+      "LoadMemory($self, data, description)\n--\n\nLoads a model that lies in memory: bytes or "
+      "what is like them, and CreateNetwork's text without modelPath." },
     { "GetNodeDimensions", (PyCFunction)(any)evl_cntk_dimensions, NAMED,
       "GetNodeDimensions($self, group, names=None)\n--\n\nElements per sample of the nodes of a "
       "group, \"input\", \"output\" or \"specified\" (those in names), as a dict." },

@@ -49,13 +49,19 @@ void evl_call_close(evl_call *call);
 bool evl_call_begin(evl_evaluator *owner, evl_call *call);
 void evl_call_end(evl_call *call);
 
+/* Bytes that the library's object uses from here on, until another network has come in their place
+** and no call needs them. false with an exception. Then evl_call_return says how it went: those
+** that are not needed any more are let go. */
+bool evl_call_lend(const evl_call *call, PyObject *bytes);
+void evl_call_return(const evl_call *call, bool is_used);
+
 /* Raises what LastError says; for calls that evl_call_begin began. */
 PyObject *evl_call_raise(const evl_call *call, EvalStatus status);
 
 /* A new Python object round a library's object, which it owns from here on (also
-** on failure). */
+** on failure). `lent`: a list of the bytes that it uses; NULL: none. */
 PyObject *evl_evaluator_wrap(PyTypeObject *type, evl_state *state, const evl_native *native,
-                             void *self);
+                             void *self, PyObject *lent);
 
 /* Arguments that several methods take. What is given back stays with the call;
 ** NULL with an exception that names the argument. */
@@ -65,6 +71,7 @@ PyObject *evl_pairs(const evl_call *call, const char *what, PyObject *dict); /* 
 /* The methods, by subject. Each takes an evl_evaluator. */
 PyObject *evl_cntk_init(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_create_network(PyObject *self, PyObject *args, PyObject *named);
+PyObject *evl_load_memory(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_dimensions(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_start_loop(PyObject *self, PyObject *args, PyObject *named);
 PyObject *evl_cntk_evaluate(PyObject *self, PyObject *args, PyObject *named);

@@ -30,6 +30,7 @@ typedef struct evl_native {
 
     EvalStatus (*init)(void *self, const char *config);
     EvalStatus (*create_network)(void *self, const char *description);
+    EvalStatus (*load_memory)(void *self, const void *data, size_t bytes, const char *description);
     EvalStatus (*start_loop)(void *self, const char *output);
     EvalStatus (*reset_state)(void *self);
     EvalStatus (*dimensions)(void *self, EvalNodeGroup group, EvalDimension *dims, size_t *count);

@@ -61,6 +61,20 @@ static EvalStatus create_network(void *self, const char *description)
     return m->vtbl->CreateNetwork(m, description);
 }
 
+static EvalStatus find_table(void *self, const char *name, const void **table)
+{
+    model *m = self;
+    return m->vtbl->GetInterface(m, name, 1, table);
+}
+
+static EvalStatus load_memory(void *self, const void *data, size_t bytes, const char *description)
+{
+    const void *table;
+    EvalStatus status = find_table(self, "control", &table);
+    return status ? status
+                  : ((const control_table *)table)->LoadMemory(self, data, bytes, description);
+}
+
 static EvalStatus start_loop(void *self, const char *name)
 {
     model *m = self;
@@ -126,12 +140,6 @@ static EvalStatus release(void *self, EvalTensor *out, size_t n_out)
 {
     model *m = self;
     return m->vtbl->Release(m, out, n_out);
-}
-
-static EvalStatus find_table(void *self, const char *name, const void **table)
-{
-    model *m = self;
-    return m->vtbl->GetInterface(m, name, 1, table);
 }
 
 static EvalStatus set_log(void *self, void (*log)(void *user, EvalLogLevel level, const char *text),
@@ -211,6 +219,7 @@ const evl_native TWIN(evl_native) = {
     .destroy = destroy,
     .init = init,
     .create_network = create_network,
+    .load_memory = load_memory,
     .start_loop = start_loop,
     .reset_state = reset_state,
     .dimensions = dimensions,
