@@ -75,6 +75,26 @@ EvalStatus evl_carried_get(evl_context *ctx, evl_evaluator *e, const char *name,
     return EVAL_OK;
 }
 
+/* NULL: all zero. */
+static EvalStatus put(evl_context *ctx, evl_states *states, size_t index, const void *data,
+                      size_t bytes)
+{
+    evl_state *s = &states->before[index];
+    if (s->capacity < bytes) {
+        void *room = evl_allocate(states->memory, bytes);
+        if (!room)
+            return evl_no_memory(ctx);
+        evl_release(states->memory, s->data);
+        *s = (evl_state){ room, 0, bytes };
+    }
+    if (bytes && data)
+        memcpy(s->data, data, bytes);
+    else if (bytes)
+        memset(s->data, 0, bytes);
+    s->bytes = bytes;
+    return EVAL_OK;
+}
+
 EvalStatus evl_carried_set(evl_context *ctx, evl_evaluator *e, const char *name, const void *data,
                            size_t count)
 {
@@ -82,22 +102,17 @@ EvalStatus evl_carried_set(evl_context *ctx, evl_evaluator *e, const char *name,
     EvalStatus st = find(ctx, e, name, &index);
     if (st != EVAL_OK)
         return st;
-    size_t wanted = elements_of(&e->model->graph->states[index]);
-    size_t bytes = count * evl_type_size(e->model->machine.real);
+    const evl_state_info *info = &e->model->graph->states[index];
+    size_t wanted = elements_of(info);
+    size_t each = evl_type_size(e->model->machine.real);
     if (count != 0 && (count != wanted || !data))
         return evl_fail(ctx, data ? EVAL_ERR_SHAPE : EVAL_ERR_ARGUMENT,
                         "'%s' keeps %zu elements, and %zu are given", name, wanted, count);
-    evl_state *s = &e->states.before[index];
-    if (s->capacity < bytes) {
-        void *room = evl_allocate(e->states.memory, bytes);
-        if (!room)
-            return evl_no_memory(ctx);
-        evl_release(e->states.memory, s->data);
-        *s = (evl_state){ room, 0, bytes };
-    }
-    if (bytes)
-        memcpy(s->data, data, bytes);
-    s->bytes = bytes;
-    e->forward.has_sequence = true; /* it can go on from here */
-    return EVAL_OK;
+    if (info->has_flags) /* what is set stands within the sequence */
+        st = put(ctx, &e->states, index + 1, NULL, count ? (size_t)info->n_frames * each : 0);
+    if (st == EVAL_OK)
+        st = put(ctx, &e->states, index, data, count * each);
+    if (st == EVAL_OK)
+        e->forward.has_sequence = true; /* it can go on from here */
+    return st;
 }

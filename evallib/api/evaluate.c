@@ -218,17 +218,13 @@ EvalStatus evl_evaluate_with(evl_context *ctx, evl_evaluator *e, evl_states *sta
     return st;
 }
 
-/* CNTK v2 begins a sequence in each call, v1 goes on until it is told otherwise. */
 EvalStatus evl_evaluator_evaluate(evl_context *ctx, evl_evaluator *e, const evl_flat *in,
                                   size_t n_in, evl_flat *out, size_t n_out)
 {
-    bool is_carried = e->model && !e->model->graph->starts_anew;
     evl_made_free_all(e, &e->evaluated);
-    evl_states none = { .n = 0 };
-    evl_states *states = is_carried ? &e->states : &none;
-    EvalStatus st = evl_evaluate_with(ctx, e, states, in, n_in, out, n_out);
+    EvalStatus st = evl_evaluate_with(ctx, e, &e->states, in, n_in, out, n_out);
     if (st == EVAL_OK)
-        evl_states_swap(states);
+        evl_states_swap(&e->states);
     return st;
 }
 

@@ -40,6 +40,7 @@ struct evl_value {
 typedef struct evl_state_info {
     const evl_value *value; /* NULL: it was left out */
     int64_t n_frames;
+    bool has_flags; /* the next state, whose value is NULL: 1 for frames before the sequence */
 } evl_state_info;
 
 typedef enum evl_attribute_kind {
@@ -113,7 +114,6 @@ struct evl_graph {
     const char *failure_text;
     size_t n_states;              /* carried from call to call: Delay, Recurrence */
     evl_state_info *states;       /* what they are; NULL: nobody told */
-    bool starts_anew;             /* a call carries nothing on unless it is asked to */
 };
 
 /* All NULL results mean: no memory. Names are copied; NULL is "". */

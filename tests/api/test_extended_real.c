@@ -9,18 +9,23 @@ typedef struct fixture {
     const table *t;
 } fixture;
 
-static fixture open_model(const char *file)
+static fixture open_in(const char *folder, const char *file)
 {
     char text[512];
     const void *found;
     fixture f = { .m = make() };
-    snprintf(text, sizeof text, "modelPath=\"" EVL_TEST_DATA "/cntk1/%s.model\"", file);
+    snprintf(text, sizeof text, "modelPath=\"" EVL_TEST_DATA "/%s/%s.model\"", folder, file);
     if (f.m->vtbl->CreateNetwork(f.m, text) != EVAL_OK)
         fail_msg("%s", f.m->vtbl->LastError(f.m));
     assert_int_equal(f.m->vtbl->GetInterface(f.m, "extended", 1, &found), EVAL_OK);
     f.t = found;
     assert_true(f.t->size == sizeof(table));
     return f;
+}
+
+static fixture open_model(const char *file)
+{
+    return open_in("cntk1", file);
 }
 
 static void start(const fixture *f)
@@ -261,6 +266,63 @@ static void states_can_be_read_and_set(void **state)
     close_model(&f);
 }
 
+/* Of CNTK v2, where a vector stands before the first frame. */
+static const char *const hidden[] = { "h" };
+
+static void a_state_that_is_set_stands_within_the_sequence(void **state)
+{
+    EvalDimension states[4];
+    real y[12], part[6], kept[3];
+    size_t n = 4, n_kept = 3;
+    (void)state;
+    fixture f = open_in("cntk2", "recurrent_vector");
+    assert_int_equal(f.t->StartForwardEvaluation(f.m, hidden, 1), EVAL_OK);
+    assert_int_equal(f.t->GetStates(f.m, states, &n), EVAL_OK);
+    assert_int_equal(n, 1);
+    whole(&f, frames, 4, y);
+    whole(&f, frames, 2, part);
+    assert_int_equal(f.t->GetState(f.m, states[0].name, kept, &n_kept), EVAL_OK);
+    assert_int_equal(n_kept, 3);
+    for (int is_set = 0; is_set < 2; is_set++) {
+        buffer in = dense(frames + 4 * (size_t)is_set, 4), out = to(part, 6);
+        assert_int_equal(f.t->SetState(f.m, states[0].name, kept, is_set ? 3 : 0), EVAL_OK);
+        assert_int_equal(f.t->ForwardPass(f.m, &in, 1, &out, 1, 0), EVAL_OK);
+        assert_memory_equal(y + 6 * (size_t)is_set, part, sizeof part);
+    }
+    close_model(&f);
+}
+
+static void evaluate(const fixture *f, const char *node, size_t first, size_t n, real *y)
+{
+    PUBLIC(EvalInput) in = { "x", frames + 2 * first, 2 * n };
+    PUBLIC(EvalOutput) out = { node, y, 3 * n, 0 };
+    EvalStatus st = f->m->vtbl->Evaluate(f->m, &in, 1, &out, 1);
+    if (st != EVAL_OK)
+        fail_msg("%s", f->m->vtbl->LastError(f->m));
+    assert_int_equal(out.count, 3 * n);
+}
+
+static void evaluate_in_steps_gives_what_one_call_gives(void **state)
+{
+    static const char *const models[][3] = { { "cntk1", "recurrent_v14", "h" },
+                                             { "cntk2", "recurrent", "h" },
+                                             { "cntk2", "recurrent_vector", "h" } };
+    real y[12], part[12];
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        fixture f = open_in(models[i][0], models[i][1]);
+        evaluate(&f, models[i][2], 0, 4, y);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(f.m->vtbl->ResetState(f.m), EVAL_OK);
+            evaluate(&f, models[i][2], 0, 1, part);
+            evaluate(&f, models[i][2], 1, 2, part + 3);
+            evaluate(&f, models[i][2], 3, 1, part + 9);
+            assert_memory_equal(y, part, sizeof y);
+        }
+        close_model(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +335,8 @@ int main(void)
         cmocka_unit_test(a_failing_pass_leaves_the_sequence_where_it_was),
         cmocka_unit_test(sequences_in_one_call_are_what_each_is_alone),
         cmocka_unit_test(states_can_be_read_and_set),
+        cmocka_unit_test(a_state_that_is_set_stands_within_the_sequence),
+        cmocka_unit_test(evaluate_in_steps_gives_what_one_call_gives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,8 +108,8 @@ static void a_placeholder_that_is_an_output_closes_a_cycle(void **state)
     const evl_node *node = recurrence_of(&f);
     assert_true(evl_node_numbers(node, "delay_initial", &n)[0] == 0.5);
     assert_int_equal(evl_node_ints(node, "delay_state", &n)[0], 0);
-    assert_int_equal(f.graph->n_states, 1);
-    assert_true(f.graph->starts_anew); /* each call does, unless it is asked to go on */
+    assert_int_equal(f.graph->n_states, 2); /* the delay's, and its flags' */
+    assert_true(f.graph->states[0].has_flags);
     assert_int_equal(f.graph->n_outputs, 2);
     close_model(&f);
 }

@@ -393,7 +393,8 @@ static EvalStatus begin(plan *p)
     for (size_t i = 0; i < p->net.model->n_nodes; i++) {
         const evl_cntk_node *node = &p->net.model->nodes[i];
         bool is_carried = evl_cntk_is_delay(node) && !evl_cntk_looks_ahead(node);
-        p->net.states[i] = is_carried ? (int64_t)p->net.graph->n_states++ : -1;
+        p->net.states[i] = is_carried ? (int64_t)p->net.graph->n_states : -1;
+        p->net.graph->n_states += is_carried ? 1 + (node->n_inputs > 1) : 0;
     }
     return find_order(p);
 }
@@ -401,12 +402,13 @@ static EvalStatus begin(plan *p)
 static EvalStatus add_states(const plan *p)
 {
     evl_graph *g = p->net.graph;
-    g->starts_anew = p->net.model->starts_anew;
     g->states = evl_arena_take_many(g->arena, g->n_states + 1, sizeof *g->states);
-    for (size_t i = 0; g->states && i < p->net.model->n_nodes; i++)
+    for (size_t i = 0; g->states && i < p->net.model->n_nodes; i++) {
+        const evl_cntk_node *node = &p->net.model->nodes[i];
         if (p->net.states[i] >= 0)
             g->states[p->net.states[i]] =
-                (evl_state_info){ p->net.values[i], p->net.model->nodes[i].f.step };
+                (evl_state_info){ p->net.values[i], node->f.step, node->n_inputs > 1 };
+    }
     return g->states ? EVAL_OK : evl_no_memory(p->net.ctx);
 }
 

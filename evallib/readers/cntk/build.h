@@ -11,7 +11,8 @@ typedef struct evl_cntk_network {
     evl_value **values; /* by node; NULL: not yet, or it has none */
     evl_value **inner;  /* the same within the loop being built */
     size_t *places;     /* by node: its place in that loop, from 1; 0: outside */
-    int64_t *states;    /* by node: a PastValue's number, -1 for the others */
+    int64_t *states;    /* by node: a PastValue's number, -1 for the others; where operand 1 tells
+                           what stands before the first frame, the next one is its flags' */
     bool *is_single;    /* by node: one frame stands for the whole sequence */
 } evl_cntk_network;
 

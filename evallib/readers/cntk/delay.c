@@ -61,6 +61,7 @@ static evl_value *delay_by(evl_cntk_maker *k, evl_value *x, double initial, int6
     return evl_build(&k->b, &evl_op_delay, NULL, &x, 1, a, 3);
 }
 
+/* Flags of a delay that is carried on are carried on too: no edge is where a sequence goes on. */
 evl_value *evl_cntk_edge_flags(evl_cntk_maker *k, evl_value *sequence)
 {
     static const int64_t column[2] = { -1, 1 };
@@ -68,29 +69,16 @@ evl_value *evl_cntk_edge_flags(evl_cntk_maker *k, evl_value *sequence)
     zeros = zeros ? evl_build_reshape(&k->b, NULL, zeros, column, 2) : NULL;
     if (zeros)
         zeros->has_frames = true;
-    return evl_cntk_call_number(k, "Greater", delay_by(k, zeros, 1, -1), 0.5);
+    return evl_cntk_call_number(k, "Greater", delay_by(k, zeros, 1, k->state < 0 ? -1 : k->state + 1), 0.5);
 }
 
-/* The operand's frames behind, or before, as many of the initial sample; and cut. */
+/* The initial sample where a flag is set, else the delayed frame. */
 static evl_value *delay_from(evl_cntk_maker *k, evl_value *x, evl_value *initial)
 {
-    bool is_ahead = evl_cntk_looks_ahead(k->node);
-    int64_t n = k->node->f.step, start = is_ahead ? n : 0, end = is_ahead ? INT64_MAX : -n,
-            axis = 0;
-    evl_shape shape = x->t.shape;
-    shape.dim[0] = n;
-    evl_value *wide[2] = { evl_cntk_initial_sample(k, initial),
-                           evl_build_ints(&k->b, shape.dim, (size_t)shape.rank) };
-    evl_value *first = evl_cntk_call(k, "Expand", wide, 2, NULL, 0);
-    evl_value *parts[2] = { is_ahead ? x : first, is_ahead ? first : x };
-    evl_attribute along = evl_attribute_int("axis", 0);
-    evl_value *all = evl_cntk_call(k, "Concat", parts, 2, &along, 1);
-    evl_attribute a[3] = { evl_cntk_ints(k, "starts", &start, 1), evl_cntk_ints(k, "ends", &end, 1),
-                           evl_cntk_ints(k, "axes", &axis, 1) };
-    evl_value *y = evl_cntk_call(k, "Slice", &all, 1, a, 3);
-    if (y)
-        y->t.shape = x->t.shape;
-    return y;
+    evl_value *flags = evl_cntk_edge_flags(k, x);
+    evl_value *sample = evl_cntk_initial_sample(k, initial);
+    evl_value *delayed = delay_by(k, x, 0, k->state);
+    return evl_cntk_call_3(k, "Where", flags, sample, delayed);
 }
 
 evl_value *evl_cntk_delay(evl_cntk_maker *k)

@@ -181,7 +181,8 @@ static EvalStatus add_flags(const evl_cntk_loop *loop, body *b)
             continue;
         evl_cntk_maker k = { .b = { net->ctx, net->graph, EVAL_OK },
                              .node = node,
-                             .model = net->model };
+                             .model = net->model,
+                             .state = net->states[node->index] };
         evl_value *flags = evl_cntk_edge_flags(&k, b->sequences[0]);
         if (k.b.status != EVAL_OK)
             return k.b.status;

@@ -88,7 +88,6 @@ typedef struct evl_cntk_model {
     const char *format;
     uint64_t version;
     bool has_old_variances; /* 1 / deviation in place of variances */
-    bool starts_anew;       /* each call is a new sequence: no delay is carried over */
     bool has_free_dims;     /* a sample's size may be open, and its rank 0 */
     size_t n_nodes;
     evl_cntk_node *nodes; /* in the file's order */

@@ -86,7 +86,7 @@ static EvalStatus read_model(evl_context *ctx, const evl_source *source, evl_gra
 {
     (void)external; /* a file of this format is complete */
     evl_cntk2_network net = { .c = { .ctx = ctx, .arena = graph->arena } };
-    evl_cntk_model model = { .format = "CNTK v2", .starts_anew = true, .has_free_dims = true };
+    evl_cntk_model model = { .format = "CNTK v2", .has_free_dims = true };
     evl_cntk2_dictionary d = evl_cntk2_dictionary_of(&net.c, open_file(&net.c, source));
     const char *type = evl_cntk2_text(&net.c, &d, "type");
     if (net.c.status == EVAL_OK && strcmp(type, "CompositeFunction") != 0)
