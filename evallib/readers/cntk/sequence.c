@@ -2,6 +2,8 @@
 ** takes them and ScatterPacked puts them back. There is one sequence at a time, so a frame
 ** lies where it is. */
 #include "readers/cntk/maker.h"
+#include <float.h>
+#include <string.h>
 
 evl_value *evl_cntk_to_index(evl_cntk_maker *k, evl_value *x)
 {
@@ -52,15 +54,74 @@ evl_value *evl_cntk_reconcile(evl_cntk_maker *k)
     return y;
 }
 
-/* The places of frames that are not 0. */
+enum { MOST_STEPS = 8 };
+
+static bool is_0_or_1(double number)
+{
+    return number == 0 || number == 1;
+}
+
+/* Whether all elements are known to be 0 or 1: comparisons, and delays of what is. */
+static bool are_flags(const evl_value *x)
+{
+    for (int i = 0; i < MOST_STEPS && x->producer; i++) {
+        const evl_node *node = x->producer;
+        if (strcmp(node->op->name, "Cast") == 0 && node->inputs[0]->t.type == EVAL_BOOL)
+            return true;
+        bool is_delay = node->op == &evl_op_delay && is_0_or_1(evl_node_number(node, "initial", 0));
+        if (!is_delay && node->op != &evl_op_identity && strcmp(node->op->name, "Expand") != 0)
+            return false;
+        x = node->inputs[0];
+    }
+    bool are = x->is_constant && evl_shape_count(&x->t.shape) == 1;
+    return are && is_0_or_1(evl_tensor_f64(&x->t, 0));
+}
+
+/* How many frames there should be after each one, or before it. What rounding may have done to
+** the numbers makes no further frame. */
+static evl_value *frames_until(evl_cntk_maker *k, evl_value *counts, bool is_before)
+{
+    static const double margin = 1 - (double)FLT_EPSILON;
+    const int64_t first = 0;
+    evl_value *axis = evl_build_ints(&k->b, &first, 1);
+    evl_value *in[2] = { counts,
+                         axis ? evl_build_reshape(&k->b, NULL, axis, NULL, 0) : NULL };
+    evl_attribute exclusive = evl_attribute_int("exclusive", is_before);
+    evl_value *sum = in[1] ? evl_cntk_call(k, "CumSum", in, 2, &exclusive, 1) : NULL;
+    return evl_cntk_call_1(k, "Ceil", evl_cntk_call_number(k, "Mul", sum, margin));
+}
+
+/* [T, R]: true as often in row t as that frame is repeated. */
+static evl_value *repeated(evl_cntk_maker *k, evl_value *counts)
+{
+    static const int64_t column[2] = { -1, 1 };
+    evl_value *until = frames_until(k, counts, false), *before = frames_until(k, counts, true);
+    evl_value *times = evl_cntk_call_2(k, "Sub", until, before);
+    evl_attribute keep = evl_attribute_int("keepdims", 0);
+    evl_value *range[3] = { evl_build_number(&k->b, k->node->real, 0), NULL,
+                            evl_build_number(&k->b, k->node->real, 1) };
+    range[1] = evl_cntk_call_number(k, "Max", evl_cntk_call(k, "ReduceMax", &times, 1, &keep, 1), 0);
+    times = times ? evl_build_reshape(&k->b, NULL, times, column, 2) : NULL;
+    return evl_cntk_call_2(k, "Less", evl_cntk_call(k, "Range", range, 3, NULL, 0), times);
+}
+
+/* Operand: how often each frame is to be taken, mostly 0 or 1. Gives the frames' places. */
 evl_value *evl_cntk_where(evl_cntk_maker *k)
 {
-    static const int64_t all = -1, column[2] = { -1, 1 };
+    static const int64_t all = -1, column[2] = { -1, 1 }, first = 0;
     evl_value *x = k->in[0];
     if (!x->has_frames || evl_cntk_sample_size(x) != 1)
         return evl_cntk_fail(k, EVAL_ERR_SHAPE, "it wants a sequence of single numbers");
-    x = evl_cntk_call_1(k, "NonZero", evl_build_reshape(&k->b, NULL, x, &all, 1));
-    evl_value *y = x ? evl_build_reshape(&k->b, NULL, x, column, 2) : NULL;
+    bool are_single = are_flags(x);
+    x = evl_build_reshape(&k->b, NULL, x, &all, 1);
+    if (!x)
+        return NULL;
+    x->has_frames = false;
+    evl_value *in[2] = { evl_cntk_call_1(k, "NonZero", are_single ? x : repeated(k, x)),
+                         evl_build_ints(&k->b, &first, 1) };
+    evl_attribute rows = evl_attribute_int("axis", 0);
+    evl_value *y = evl_cntk_call(k, "Gather", in, 2, &rows, 1);
+    y = y ? evl_build_reshape(&k->b, NULL, y, column, 2) : NULL;
     if (y)
         y->has_frames = true;
     return evl_cntk_to_real(k, y);
