@@ -14,12 +14,12 @@ static void require(bool is_true, const char *what, int line)
 }
 #define REQUIRE(what) require(what, #what, __LINE__)
 
-template <class Call>
+template <class Exception = std::runtime_error, class Call>
 static bool throws(Call call, const char *text)
 {
     try {
         call();
-    } catch (const std::runtime_error &e) {
+    } catch (const Exception &e) {
         return std::strstr(e.what(), text) != nullptr;
     }
     return false;
@@ -53,6 +53,9 @@ static void a_model_is_evaluated(IEvaluateModel<E> *eval)
     in[L"nobody\u00e9\U0001f600"] = &x;
     REQUIRE(throws([&] { eval->Evaluate(in, out); }, "nobody\xc3\xa9\xf0\x9f\x98\x80"));
     REQUIRE(throws([&] { eval->CreateNetwork("deviceId=-1"); }, "required parameter missing"));
+    REQUIRE(throws([&] { eval->CreateNetwork("modelPath=/nowhere"); }, "/nowhere"));
+    REQUIRE(throws<std::invalid_argument>([&] { eval->CreateNetwork(path("bad_not_offered")); },
+                                          "not offered"));
     eval->ResetState();
     eval->Destroy();
 }
@@ -72,6 +75,7 @@ static void sequences_go_through_the_extended_interface(IEvaluateModelExtended<E
     REQUIRE(inputs.size() == 1 && inputs[0].m_storageType == VariableLayout::Sparse);
     REQUIRE(throws([&] { eval->ForwardPass(x, y); }, "2 entries"));
     x[0].m_colIndices = { 0, 2, 2, 5 };
+    REQUIRE(throws<std::logic_error>([&] { eval->ForwardPass(x, y, false); }, "previous sequence"));
     eval->ForwardPass(x, y, true);
     REQUIRE((y[0].m_buffer == std::vector<E>{ 6, 0, 28 }));
     ValueRefs<E> in(1), out(1);

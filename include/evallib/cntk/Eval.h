@@ -3,8 +3,10 @@
 ** A program written for CNTK's Eval.h is compiled with this one in its place and linked with
 ** evallib; its calls stay as they are. GetEvalF and its kin are functions of the namespace with
 ** C++ linkage: a program that fetches them by dlsym or GetProcAddress calls them instead.
-** Failures are std::runtime_error (std::bad_alloc when memory is short) with evallib's text;
-** the objects end with Destroy, as CNTK's. */
+** Failures are what they are in CNTK, with evallib's text: std::runtime_error mostly;
+** std::invalid_argument for a network that does not fit together or holds what is not offered;
+** std::logic_error for going on where there is no sequence; std::bad_alloc when memory is short.
+** The objects end with Destroy, as CNTK's. */
 #ifndef EVALLIB_CNTK_EVAL_H
 #define EVALLIB_CNTK_EVAL_H
 #ifndef EVALLIB_EVAL_H
@@ -228,8 +230,18 @@ public:
     {
         if (status == EVAL_ERR_MEMORY)
             throw std::bad_alloc();
+        if (status == EVAL_ERR_INTERNAL)
+            throw std::logic_error(model->vtbl->LastError(model));
         if (status != EVAL_OK)
             throw std::runtime_error(model->vtbl->LastError(model));
+    }
+    /* Nodes that cannot be made, or do not fit together, are arguments to CNTK's builder. */
+    void CreateNetwork(const std::string &description) const
+    {
+        EvalStatus status = model->vtbl->CreateNetwork(model, description.c_str());
+        if (status == EVAL_ERR_SHAPE || status == EVAL_ERR_TYPE || status == EVAL_ERR_UNSUPPORTED)
+            throw std::invalid_argument(model->vtbl->LastError(model));
+        Check(status);
     }
     const typename T::Extended *Extended() const
     {
@@ -279,7 +291,7 @@ public:
     }
     void CreateNetwork(const std::string &description) override
     {
-        m_object.Check(m_object.model->vtbl->CreateNetwork(m_object.model, description.c_str()));
+        m_object.CreateNetwork(description);
         m_hasNetwork = true;
     }
     void Destroy() override { delete this; }
@@ -339,6 +351,7 @@ class ModelExtended final : public IEvaluateModelExtended<ElemType> {
     typedef Tables<ElemType> T;
     Object<ElemType> m_object;
     const typename T::Extended *m_table;
+    bool m_isStarted;
 
     VariableSchema Schema(EvalStatus (*get)(typename T::Model *, EvalVariable *, size_t *)) const
     {
@@ -371,14 +384,17 @@ class ModelExtended final : public IEvaluateModelExtended<ElemType> {
             out.push_back({ b.m_buffer.capacity() ? b.m_buffer.data() : &nothing, 0,
                             b.m_buffer.capacity(), nullptr, nullptr, 0, 0 });
         }
-        m_object.Check(m_table->ForwardPass(m_object.model, in.data(), in.size(), out.data(),
-                                            out.size(), resetRNN));
+        EvalStatus status = m_table->ForwardPass(m_object.model, in.data(), in.size(), out.data(),
+                                                 out.size(), resetRNN);
+        if (status == EVAL_ERR_STATE && m_isStarted)
+            throw std::logic_error(m_object.model->vtbl->LastError(m_object.model));
+        m_object.Check(status);
         for (size_t i = 0; i < outputs.size(); i++)
             outputs[i].m_buffer.resize(out[i].count);
     }
 
 public:
-    explicit ModelExtended(typename T::Model *made) : m_object(made), m_table(m_object.Extended()) {}
+    explicit ModelExtended(typename T::Model *made) : m_object(made), m_table(m_object.Extended()), m_isStarted(false) {}
 
     void Init(const std::string &config) override
     {
@@ -386,7 +402,8 @@ public:
     }
     void CreateNetwork(const std::string &description) override
     {
-        m_object.Check(m_object.model->vtbl->CreateNetwork(m_object.model, description.c_str()));
+        m_object.CreateNetwork(description);
+        m_isStarted = false;
     }
     void Destroy() override { delete this; }
 
@@ -402,6 +419,7 @@ public:
             texts.push_back(name.c_str());
         m_object.Check(
             m_table->StartForwardEvaluation(m_object.model, texts.data(), texts.size()));
+        m_isStarted = true;
     }
     void ForwardPass(const Values<ElemType> &inputs, Values<ElemType> &outputs) override
     {
