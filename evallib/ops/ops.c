@@ -4,6 +4,7 @@
 
 static const evl_op *const *const families[] = {
     evl_ops_activation,
+    evl_ops_alignment,
     evl_ops_arg,
     evl_ops_attention,
     evl_ops_binary,
@@ -17,6 +18,7 @@ static const evl_op *const *const families[] = {
     evl_ops_crop,
     evl_ops_deform,
     evl_ops_draw,
+    evl_ops_edit_distance,
     evl_ops_einsum,
     evl_ops_encoder,
     evl_ops_ensemble,
@@ -45,6 +47,7 @@ static const evl_op *const *const families[] = {
     evl_ops_pool,
     evl_ops_qlinear,
     evl_ops_quantize,
+    evl_ops_ranking,
     evl_ops_recurrent,
     evl_ops_reduce,
     evl_ops_regex,

@@ -10,6 +10,7 @@ const evl_op *evl_op_at(size_t index); /* NULL past the last */
 
 /* The families, one file each: what ops.c gathers. Ended by NULL. */
 extern const evl_op *const evl_ops_activation[];
+extern const evl_op *const evl_ops_alignment[];
 extern const evl_op *const evl_ops_arg[];
 extern const evl_op *const evl_ops_attention[];
 extern const evl_op *const evl_ops_binary[];
@@ -23,6 +24,7 @@ extern const evl_op *const evl_ops_conv_integer[];
 extern const evl_op *const evl_ops_crop[];
 extern const evl_op *const evl_ops_deform[];
 extern const evl_op *const evl_ops_draw[];
+extern const evl_op *const evl_ops_edit_distance[];
 extern const evl_op *const evl_ops_einsum[];
 extern const evl_op *const evl_ops_encoder[];
 extern const evl_op *const evl_ops_ensemble[];
@@ -51,6 +53,7 @@ extern const evl_op *const evl_ops_pad[];
 extern const evl_op *const evl_ops_pool[];
 extern const evl_op *const evl_ops_qlinear[];
 extern const evl_op *const evl_ops_quantize[];
+extern const evl_op *const evl_ops_ranking[];
 extern const evl_op *const evl_ops_recurrent[];
 extern const evl_op *const evl_ops_reduce[];
 extern const evl_op *const evl_ops_regex[];
@@ -131,4 +134,7 @@ extern const evl_op evl_op_quantize_linear;
 ** (>= 1) how many steps ago, delay_initial[i] what stands before the first step,
 ** delay_state[i] its number among the graph's states (-1: not carried). */
 extern const evl_op evl_op_delay, evl_op_recurrence;
+
+/* Numbers that CNTK judges a network by (domain "evl"): their files tell. */
+extern const evl_op evl_op_alignment, evl_op_edit_distance, evl_op_ranking;
 #endif

@@ -134,7 +134,7 @@ def unknown_operator(m):
 
 def not_offered(m):
     m.add("SequenceDecoderNode", "o1", ["z", "x", "R"])
-    m.add("ForwardBackward", "o2", ["z", "x"])
+    m.add("GMMLogLikelihood", "o2", ["z", "x", "R", "x"])
     m.outputs = ["o1", "o2"]
 
 

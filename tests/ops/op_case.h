@@ -10,7 +10,7 @@
 #include <string.h>
 
 typedef struct op_case {
-    const char *op; /* "com.microsoft.Name" outside ai.onnx */
+    const char *op; /* "com.microsoft.Name" outside ai.onnx, "evl.Name" our own */
     int version; /* 0: the newest */
     evl_attribute attributes[8];
     evl_tensor in[9]; /* up to the first without a type */
@@ -26,7 +26,11 @@ static inline const evl_op *case_op(const char *name)
     if (!dot)
         return evl_op_find(NULL, name);
     snprintf(domain, sizeof domain, "%.*s", (int)(dot - name), name);
-    return evl_op_find(domain, dot + 1);
+    const evl_op *op = evl_op_find(domain, dot + 1);
+    for (size_t i = 0; !op && evl_op_at(i); i++) /* our own are found by no name */
+        if (strcmp(domain, "evl") == 0 && strcmp(evl_op_at(i)->name, dot + 1) == 0)
+            op = evl_op_at(i);
+    return op;
 }
 
 static inline size_t case_count(const evl_tensor *t, size_t most)

@@ -187,7 +187,7 @@ static void a_bad_file_is_refused_with_its_reason(void **state)
         { "bad_same_name", EVAL_ERR_FORMAT, "two nodes", "'H'" },
         { "bad_unknown_operator", EVAL_ERR_UNSUPPORTED, "'Mystery'", "'puzzle'" },
         { "bad_not_offered", EVAL_ERR_UNSUPPORTED, "'o1' (SequenceDecoderNode)",
-          "'o2' (ForwardBackward)" },
+          "'o2' (GMMLogLikelihood)" },
         { "bad_no_sequence", EVAL_ERR_UNSUPPORTED, "reads no sequence", "" },
         { "bad_misshapen", EVAL_ERR_SHAPE, "'rh'", "4" },
     };

@@ -233,25 +233,37 @@ static bool has_value(const evl_cntk_node *node)
     return node->op->build && node->op->n_inputs > 0;
 }
 
-/* Without a group of outputs: nodes that nobody reads, but for criteria. */
-static EvalStatus find_outputs(plan *p)
+static bool counts(const evl_cntk_node *node, bool with_criteria)
+{
+    return with_criteria || node->op->rule != EVL_CNTK_CRITERION;
+}
+
+static void take_unread(plan *p, bool *is_read, bool with_criteria)
 {
     const evl_cntk_model *m = p->net.model;
-    p->outputs = m->groups[EVL_CNTK_OUTPUTS];
-    if (p->outputs.n > 0)
-        return EVAL_OK;
-    evl_arena *arena = p->net.graph->arena;
-    bool *is_read = evl_arena_take_many(arena, m->n_nodes + 1, sizeof *is_read);
-    p->outputs.nodes = evl_arena_take_many(arena, m->n_nodes + 1, sizeof(evl_cntk_node *));
-    if (!is_read || !p->outputs.nodes)
-        return evl_no_memory(p->net.ctx);
     for (size_t i = 0; i < m->n_nodes; i++)
         for (size_t j = 0; j < m->nodes[i].n_inputs; j++)
-            if (m->nodes[i].op->rule != EVL_CNTK_CRITERION)
+            if (counts(&m->nodes[i], with_criteria))
                 is_read[m->nodes[i].inputs[j]->index] = true;
     for (size_t i = 0; i < m->n_nodes; i++)
-        if (!is_read[i] && has_value(&m->nodes[i]) && m->nodes[i].op->rule != EVL_CNTK_CRITERION)
+        if (!is_read[i] && has_value(&m->nodes[i]) && counts(&m->nodes[i], with_criteria))
             p->outputs.nodes[p->outputs.n++] = &m->nodes[i];
+}
+
+/* Without a group of outputs: nodes that nobody reads, but for criteria where there are others. */
+static EvalStatus find_outputs(plan *p)
+{
+    size_t n = p->net.model->n_nodes + 1;
+    p->outputs = p->net.model->groups[EVL_CNTK_OUTPUTS];
+    if (p->outputs.n > 0)
+        return EVAL_OK;
+    bool *is_read = evl_arena_take_many(p->net.graph->arena, n, sizeof *is_read);
+    p->outputs.nodes = evl_arena_take_many(p->net.graph->arena, n, sizeof(evl_cntk_node *));
+    if (!is_read || !p->outputs.nodes)
+        return evl_no_memory(p->net.ctx);
+    take_unread(p, is_read, false);
+    if (p->outputs.n == 0)
+        take_unread(p, is_read, true);
     return EVAL_OK;
 }
 

@@ -1,6 +1,7 @@
 /* criterion.c - what training minimises: one number, the sum over all samples. Operands:
 ** the label, then what the network says. */
 #include "readers/cntk/maker.h"
+#include <string.h>
 
 /* Minus the sum of label * logarithm. */
 static evl_value *entropy(evl_cntk_maker *k, evl_value *logarithm)
@@ -77,4 +78,56 @@ evl_value *evl_cntk_classification_error(evl_cntk_maker *k)
     bool has_n = k->node->n_inputs > 2 && k->in[2];
     evl_value *wrong = has_n ? is_not_in_top(k, label, z, k->in[2]) : is_wrong(k, label, z);
     return evl_cntk_reduce_all(k, "ReduceSum", evl_cntk_to_real(k, wrong));
+}
+
+/* A number that one of our own operators finds from all frames. */
+static evl_value *judged(evl_cntk_maker *k, const evl_op *op, evl_value *const *in, size_t n,
+                         const evl_attribute *attributes, size_t n_attributes)
+{
+    evl_value *y = evl_build(&k->b, op, NULL, in, n, attributes, n_attributes);
+    if (!y)
+        return NULL;
+    y->has_frames = false;
+    y->t.type = k->node->real;
+    return y;
+}
+
+/* Operands: two sequences, whose largest elements are their labels. CNTK v1 divides by what is
+** left of the first, v2 by what is left of the second. */
+evl_value *evl_cntk_edit_distance(evl_cntk_maker *k)
+{
+    const evl_cntk_fields *f = &k->node->f;
+    evl_value *in[2];
+    for (size_t i = 0; i < 2; i++)
+        in[i] = evl_cntk_flat_index(k, place_of_most(k, evl_cntk_flatten(k, k->in[i])));
+    evl_attribute a[6] = {
+        evl_attribute_number("substitution", f->substitution),
+        evl_attribute_number("deletion", f->deletion),
+        evl_attribute_number("insertion", f->insertion),
+        evl_attribute_int("squashes", f->squashes),
+        evl_attribute_int("counts_first", strcmp(k->model->format, "CNTK v2") != 0),
+        evl_cntk_ints(k, "ignored", f->ignored.at, f->ignored.n),
+    };
+    return judged(k, &evl_op_edit_distance, in, 2, a, 6);
+}
+
+/* Operands: gains, scores, groups. */
+evl_value *evl_cntk_ranking(evl_cntk_maker *k)
+{
+    evl_attribute first = evl_attribute_int("first", strstr(k->node->op->name, "NDCG") != NULL);
+    return judged(k, &evl_op_ranking, k->in, 3, &first, 1);
+}
+
+/* Operands: labels, of which 2 begins one, and what the network says. */
+evl_value *evl_cntk_forward_backward(evl_cntk_maker *k)
+{
+    const evl_cntk_fields *f = &k->node->f;
+    evl_value *z = evl_cntk_flatten(k, k->in[1]);
+    evl_attribute axis = evl_attribute_int("axis", -1);
+    evl_attribute a[2] = { evl_attribute_int("blank", f->blank), evl_attribute_int("delay", f->delay) };
+    if (!k->in[0]->has_frames || !k->in[1]->has_frames)
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "labels or scores are no sequence");
+    evl_value *in[2] = { evl_cntk_flatten(k, k->in[0]),
+                         evl_cntk_call(k, "LogSoftmax", &z, 1, &axis, 1) };
+    return judged(k, &evl_op_alignment, in, 2, a, 2);
 }

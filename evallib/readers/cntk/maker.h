@@ -121,9 +121,11 @@ evl_cntk_build_op evl_cntk_where, evl_cntk_packed_index, evl_cntk_gather_packed,
     evl_cntk_scatter_packed, evl_cntk_reconcile; /* sequence.c */
 evl_cntk_build_op evl_cntk_rnn_stack; /* rnn.c */
 evl_cntk_build_op evl_cntk_reduce_elements, evl_cntk_reduce_frames, evl_cntk_sum_elements,
-    evl_cntk_sum_columns, evl_cntk_l1, evl_cntk_l2, evl_cntk_cos_distance; /* reduce.c */
+    evl_cntk_sum_columns, evl_cntk_l1, evl_cntk_l2, evl_cntk_cos_distance,
+    evl_cntk_cos_distance_negative; /* reduce.c */
 evl_cntk_build_op evl_cntk_cross_entropy_with_softmax, evl_cntk_cross_entropy,
-    evl_cntk_square_error, evl_cntk_logistic, evl_cntk_classification_error; /* criterion.c */
+    evl_cntk_square_error, evl_cntk_logistic, evl_cntk_classification_error, evl_cntk_edit_distance,
+    evl_cntk_ranking, evl_cntk_forward_backward; /* criterion.c */
 evl_cntk_build_op evl_cntk_input, evl_cntk_parameter, evl_cntk_computed;     /* source.c */
 evl_cntk_build_op evl_cntk_delay;                                            /* delay.c */
 #endif

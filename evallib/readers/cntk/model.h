@@ -36,6 +36,9 @@ typedef struct evl_cntk_fields {
     int64_t frames_axis; /* of an input: which dynamic axis */
     int64_t is_bidirectional, is_single, is_static, is_sparse, output; /* of several */
     double epsilon, initial, number;
+    double substitution, deletion, insertion; /* what an edit costs */
+    evl_cntk_list ignored;                    /* labels */
+    int64_t squashes, blank, delay;
 } evl_cntk_fields;
 
 enum { EVL_CNTK_HWC = 0, EVL_CNTK_CHW = 1 }; /* layout */

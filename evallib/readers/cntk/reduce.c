@@ -158,3 +158,60 @@ evl_value *evl_cntk_cos_distance(evl_cntk_maker *k)
     evl_value *y = evl_cntk_call_2(k, "Div", product, norm(k, a));
     return evl_cntk_call_2(k, "Div", y, norm(k, b));
 }
+
+/* A whole number that is a constant; -1 otherwise. */
+static int64_t whole_of(const evl_value *v)
+{
+    bool is_one = v->is_constant && evl_shape_count(&v->t.shape) == 1;
+    double number = is_one ? evl_tensor_f64(&v->t, 0) : -1;
+    return number >= 0 && number < INT32_MAX ? (int64_t)number : -1;
+}
+
+enum { MOST_NEGATIVES = 1 << 12 };
+
+/* [T, n + 1]: for each frame itself and n others, which follow each other from `shift` on. */
+static evl_value *others(evl_cntk_maker *k, evl_value *x, int64_t shift, int64_t n)
+{
+    const int64_t zero = 0, one = 1, last = -1;
+    evl_value *count = evl_cntk_frame_count(k, x), *first = evl_build_ints(&k->b, &zero, 1);
+    int64_t *ahead = evl_arena_take_many(k->b.graph->arena, (size_t)n + 1, sizeof *ahead);
+    if (!ahead || !count || !first)
+        return evl_cntk_fail(k, EVAL_ERR_MEMORY, "no memory");
+    for (int64_t i = 1; i <= n; i++)
+        ahead[i] = shift + i - 1;
+    evl_value *range[3] = { evl_build_reshape(&k->b, NULL, first, NULL, 0),
+                            evl_build_reshape(&k->b, NULL, count, NULL, 0), NULL };
+    range[2] = evl_build_ints(&k->b, &one, 1);
+    range[2] = range[2] ? evl_build_reshape(&k->b, NULL, range[2], NULL, 0) : NULL;
+    evl_value *in[2] = { evl_cntk_call(k, "Range", range, 3, NULL, 0),
+                         evl_build_ints(&k->b, &last, 1) };
+    evl_value *place = evl_cntk_call(k, "Unsqueeze", in, 2, NULL, 0);
+    place = evl_cntk_call_2(k, "Add", place, evl_build_ints(&k->b, ahead, (size_t)n + 1));
+    return evl_cntk_call_2(k, "Mod", place, count);
+}
+
+/* Operands: a, b, the shift and the number of negative samples. The cosines of a with b's frame and
+** with others of b's. */
+evl_value *evl_cntk_cos_distance_negative(evl_cntk_maker *k)
+{
+    static const size_t first = 0;
+    int64_t shift = whole_of(k->in[2]), n = whole_of(k->in[3]);
+    evl_value *a = evl_cntk_flatten(k, k->in[0]), *b = evl_cntk_flatten(k, k->in[1]);
+    if (shift < 0 || n < 0 || n > MOST_NEGATIVES || !a || !b || !a->has_frames || !b->has_frames)
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED,
+                             "it wants two sequences, and constants for shift and number");
+    int64_t wide[2] = { evl_cntk_dim(a, 0), 1 }, flat = n + 1;
+    evl_attribute axis = evl_attribute_int("axis", 0);
+    evl_value *in[2] = { b, others(k, b, shift, n) };
+    b = evl_cntk_call(k, "Gather", in, 2, &axis, 1);
+    a = evl_cntk_reshape(k, a, wide, 2);
+    evl_value *sums[3] = { evl_cntk_call_2(k, "Mul", a, b), evl_cntk_call_2(k, "Mul", a, a),
+                           evl_cntk_call_2(k, "Mul", b, b) };
+    for (size_t i = 0; i < 3; i++)
+        sums[i] = evl_cntk_reduce(k, "ReduceSum", sums[i], &first, 1);
+    for (size_t i = 1; i < 3; i++)
+        sums[0] = evl_cntk_call_2(k, "Div", sums[0],
+                                  evl_cntk_call_number(k, "Max", evl_cntk_call_1(k, "Sqrt", sums[i]),
+                                                       1e-30));
+    return evl_cntk_reshape(k, sums[0], &flat, 1);
+}

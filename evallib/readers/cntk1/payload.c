@@ -178,8 +178,15 @@ static const field roi_pooling[] = {
 static const field environment[] = { { TEXT, ALWAYS, LAST, offsetof(evl_cntk_fields, word) } };
 
 static const field forward_backward[] = {
-    { I32, ALWAYS, LAST, NOWHERE },
-    { U64, ALWAYS, LAST, NOWHERE },
+    { I32, ALWAYS, LAST, offsetof(evl_cntk_fields, delay) },
+    { U64, ALWAYS, LAST, offsetof(evl_cntk_fields, blank) },
+};
+
+static const field edit_distance[] = {
+    { F32, ALWAYS, LAST, offsetof(evl_cntk_fields, substitution) },
+    { F32, ALWAYS, LAST, offsetof(evl_cntk_fields, deletion) },
+    { F32, ALWAYS, LAST, offsetof(evl_cntk_fields, insertion) },
+    { FLAG, ALWAYS, LAST, offsetof(evl_cntk_fields, squashes) },
 };
 
 static const field lattice[] = {
@@ -241,7 +248,8 @@ static const layout layouts[EVL_CNTK1_PAYLOADS] = {
     [EVL_CNTK1_RANDOM_SAMPLE] = { NULL, 0, evl_cntk1_rest_of_random_sample },
     [EVL_CNTK1_CROP] = { NULL, 0, evl_cntk1_rest_of_crop },
     [EVL_CNTK1_ENVIRONMENT] = { environment, 1, NULL },
-    [EVL_CNTK1_EDIT_DISTANCE] = { NULL, 0, evl_cntk1_rest_of_edit_distance },
+    [EVL_CNTK1_EDIT_DISTANCE] = { edit_distance, sizeof edit_distance / sizeof *edit_distance,
+                                  evl_cntk1_rest_of_edit_distance },
     [EVL_CNTK1_NOISE_CONTRASTIVE] = { NULL, 0, evl_cntk1_rest_of_noise_contrastive },
     [EVL_CNTK1_FORWARD_BACKWARD] = { forward_backward,
                                      sizeof forward_backward / sizeof *forward_backward, NULL },

@@ -185,12 +185,9 @@ void evl_cntk1_rest_of_transpose(evl_cntk1_cursor *c, evl_cntk_fields *f)
 
 void evl_cntk1_rest_of_edit_distance(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
-    (void)f;
-    for (int i = 0; i < 3; i++)
-        evl_cntk1_f32(c);
-    evl_cntk1_u8(c);
-    for (size_t n = evl_cntk1_count(c, 8); n > 0; n--)
-        evl_cntk1_u64(c);
+    f->ignored = evl_cntk1_list_of(c, evl_cntk1_count(c, 8));
+    for (size_t i = 0; i < f->ignored.n; i++)
+        f->ignored.at[i] = (int64_t)evl_cntk1_u64(c);
 }
 
 /* A mode, unless the four bytes are no mode: then they belong to what follows. */

@@ -11,6 +11,7 @@ typedef enum kind {
     TEXT,
     SHAPE,
     NUMBERS, /* a vector of bool, int or size */
+    ANY_NUMBERS, /* longer than a shape */
     ONE,     /* a list of one number */
     AXIS,
     ONE_AXIS, /* a list of one */
@@ -23,6 +24,13 @@ static const struct {
     uint8_t kind;
     uint16_t at; /* in evl_cntk_fields */
 } attributes[] = {
+    { "BlankTokenId", NUMBER, offsetof(evl_cntk_fields, blank) },
+    { "DelayConstraint", NUMBER, offsetof(evl_cntk_fields, delay) },
+    { "DeletionPenalty", REAL, offsetof(evl_cntk_fields, deletion) },
+    { "InsertionPenalty", REAL, offsetof(evl_cntk_fields, insertion) },
+    { "SquashInputs", NUMBER, offsetof(evl_cntk_fields, squashes) },
+    { "SubstitutionPenalty", REAL, offsetof(evl_cntk_fields, substitution) },
+    { "TokensToIgnore", ANY_NUMBERS, offsetof(evl_cntk_fields, ignored) },
     { "alpha", REAL, offsetof(evl_cntk_fields, number) },
     { "autoPadding", NUMBERS, offsetof(evl_cntk_fields, auto_pad) },
     { "axis", ONE_AXIS, offsetof(evl_cntk_fields, axes) },
@@ -105,11 +113,11 @@ static int64_t code_of(const evl_cntk2_axis *a)
     return a->index >= 0 ? a->index + 1 : EVL_CNTK2_FROM_END + a->index;
 }
 
-static evl_cntk_list numbers_of(evl_cntk2_cursor *c, const evl_cntk2_value *vector, bool are_axes)
+static evl_cntk_list numbers_of(evl_cntk2_cursor *c, const evl_cntk2_value *vector, kind k)
 {
     evl_pb_many items = evl_cntk2_vector_of(c, vector);
     evl_cntk2_value v;
-    if (items.n > EVL_CNTK_MAX_RANK) {
+    if (items.n > EVL_CNTK_MAX_RANK && k != ANY_NUMBERS) {
         evl_cntk2_fail(c, EVAL_ERR_FORMAT,
                        "CNTK v2: a list of %zu at byte %zu, at most %d are possible", items.n,
                        vector->where, (int)EVL_CNTK_MAX_RANK);
@@ -118,7 +126,7 @@ static evl_cntk_list numbers_of(evl_cntk2_cursor *c, const evl_cntk2_value *vect
     evl_cntk_list list = evl_cntk2_list_of(c, items.n);
     for (size_t i = 0; i < list.n && evl_cntk2_item(c, &items, &v); i++) {
         evl_cntk2_axis a;
-        if (are_axes) {
+        if (k == AXES) {
             a = evl_cntk2_axis_of(c, v.axis);
             list.at[i] = code_of(&a);
         } else {
@@ -196,9 +204,10 @@ static void store(evl_cntk2_cursor *c, kind k, const evl_cntk2_value *v, void *t
             *(evl_cntk_list *)to = evl_cntk2_shape_of(c, v->shape);
         break;
     case NUMBERS:
+    case ANY_NUMBERS:
     case AXES:
         if (v->type == EVL_CNTK2_VECTOR)
-            *(evl_cntk_list *)to = numbers_of(c, v, k == AXES);
+            *(evl_cntk_list *)to = numbers_of(c, v, k);
         break;
     case DYNAMIC: *(int64_t *)to = evl_cntk2_is_single(c, evl_cntk2_vector_of(c, v)); break;
     default: store_axis(c, k, v, to); break;

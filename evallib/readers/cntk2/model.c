@@ -202,6 +202,11 @@ static evl_cntk_fields defaults(void)
                               .layout = EVL_CNTK_CHW,
                               .keeps_axes = 1,
                               .number = 1,
+                              .substitution = 1,
+                              .deletion = 1,
+                              .insertion = 1,
+                              .blank = -1,
+                              .delay = -1,
                               .epsilon = 1e-5 };
 }
 
