@@ -10,7 +10,8 @@ static void start_machine(evl_model *m, evl_precision precision)
         precision == EVL_DOUBLE ? evl_kernels_choose_d(cpu) : evl_kernels_choose_f(cpu);
     m->machine = (evl_machine){ .precision = precision, .k = choice.k, .blas = &m->blas };
     m->machine.lanes = choice.lanes;
-    m->machine.foreign = m->plugins.kernels;
+    m->machine.foreign_gemm = m->plugins.gemm[precision];
+    m->machine.foreign_conv = m->plugins.conv[precision];
     m->machine.accuracy = (evl_accuracy)m->settings.accuracy;
     m->machine.real = precision == EVL_DOUBLE ? EVAL_FLOAT64 : EVAL_FLOAT32;
     for (int type = 0; type < EVL_N_TYPES; type++)

@@ -32,7 +32,7 @@ typedef struct evl_machine {
     evl_accuracy accuracy;
     evl_pool *pool;
     const evl_blas *blas;
-    const struct EvalKernelSet *foreign; /* a plug-in's; NULL: none */
+    const struct EvalKernelSet *foreign_gemm, *foreign_conv; /* a plug-in's; NULL: none */
 } evl_machine;
 
 /* A node and its operands: what infer, prepare and parameters look at. */

@@ -107,6 +107,29 @@ EvalStatus evl_conv_of(evl_context *ctx, const evl_use *use, evl_conv *c)
     return st;
 }
 
+EvalConvolution evl_conv_shown(const evl_conv *c)
+{
+    const evl_stencil *s = &c->stencil;
+    int32_t first = DIMS - s->n;
+    return (EvalConvolution){ .size = sizeof(EvalConvolution),
+                              .axes = (size_t)s->n,
+                              .channels = c->in_channels,
+                              .outputs = c->out_channels,
+                              .in = s->in + first,
+                              .out = s->out + first,
+                              .kernel = s->kernel + first,
+                              .strides = s->stride + first,
+                              .dilations = s->dilation + first,
+                              .pads = s->begin + first };
+}
+
+bool evl_conv_is_foreign(const evl_machine *m, const evl_conv *c)
+{
+    EvalConvolution shown = evl_conv_shown(c);
+    return m->foreign_conv && c->out_plane && c->out_channels && c->in_channels &&
+           (!m->foreign_conv->Convolves || m->foreign_conv->Convolves(&shown));
+}
+
 /* --- transposed --- */
 
 /* n values of a list that may be missing, from the last dimension backwards. */

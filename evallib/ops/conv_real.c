@@ -1,11 +1,13 @@
 /* Conv, in the first of these ways that fits:
 **
+** a plug-in's kernel: what it takes, a few channels of the output at a time;
 ** depthwise: a channel is convolved with a kernel of its own, straight from a padded copy;
 ** pointwise: the kernel is one element, so the planes are the matrix B as they lie;
 ** windows: B's columns are the windows of the input, made panel by panel for each tile, so
 ** that the whole matrix is never there.
 **
 ** In the last two, weights are the matrix A, packed once when they are constant. */
+#include "evallib/plugin.h"
 #include "kernels/kernels.h"
 #include "ops/conv.h"
 #include "ops/operands.h"
@@ -59,6 +61,50 @@ static running begin(const evl_call *call)
                       .out = call->out[0]->data,
                       .bias = call->n_in > 2 && call->in[2] ? call->in[2]->data : NULL,
                       .scratch = call->scratch };
+}
+
+/* --- by a plug-in's kernel --- */
+
+enum { FOREIGN_CHANNELS = 16 }; /* a tile */
+
+static bool is_foreign(const evl_prepare *p, const evl_conv *c)
+{
+    return evl_conv_is_foreign(p->machine, c);
+}
+
+static EvalStatus prepare_foreign(evl_prepare *p, plan *x)
+{
+    const evl_conv *c = &x->conv;
+    x->cut = p->machine->k->product->cut(c->out_channels, c->out_plane, c->in_channels * c->kernel,
+                                         c->batch * c->groups, false);
+    p->strategy = p->machine->foreign_conv->name;
+    return EVAL_OK;
+}
+
+static void foreign_tile(void *arg, size_t index, size_t lane)
+{
+    const evl_call *call = arg;
+    running r = begin(call);
+    const evl_conv *c = &r.x->conv;
+    EvalConvolution shown = evl_conv_shown(c);
+    size_t tiles = (c->out_channels + FOREIGN_CHANNELS - 1) / FOREIGN_CHANNELS;
+    size_t image = index / tiles, from = index % tiles * FOREIGN_CHANNELS; /* of a group */
+    size_t left = c->out_channels - from, channel = image % c->groups * c->out_channels + from;
+    (void)lane;
+    call->machine->foreign_conv->PUBLIC(Convolve)(
+        &shown, left < FOREIGN_CHANNELS ? left : FOREIGN_CHANNELS, r.in + image * c->in_channels * c->in_plane,
+        r.weights + channel * c->in_channels * c->kernel, r.bias ? r.bias + channel : NULL,
+        r.out + (image * c->out_channels + from) * c->out_plane);
+}
+
+static EvalStatus run_foreign(const evl_call *call)
+{
+    const plan *x = call->state;
+    evl_call copy = *call;
+    size_t tiles = (x->conv.out_channels + FOREIGN_CHANNELS - 1) / FOREIGN_CHANNELS;
+    evl_parallel_for(pool_for(call, x->cut.work), x->conv.batch * x->conv.groups * tiles,
+                     foreign_tile, &copy);
+    return EVAL_OK;
 }
 
 /* --- depthwise --- */
@@ -240,6 +286,7 @@ typedef struct way {
 
 static const way ways[] = {
     /* best first */
+    { "foreign", is_foreign, prepare_foreign, run_foreign },
     { "depthwise", is_depthwise, prepare_depthwise, run_depthwise },
     { "pointwise", is_pointwise, prepare_product, run_product },
     { "windows", is_any, prepare_windows, run_product },

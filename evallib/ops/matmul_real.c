@@ -16,6 +16,7 @@ typedef struct plan {
     size_t scratch;      /* elements of one lane */
     real beta;           /* Gemm: of C */
     const real *scaled;  /* Gemm: beta * C */
+    const real *turned;  /* for a plug-in's kernel: constant B in rows; NULL: as it is */
     size_t n_scaled;     /* Gemm: elements of beta * C that the run makes */
     evl_number parameters[3]; /* of the activation */
 } plan;
@@ -75,6 +76,13 @@ static EvalStatus take_scratch(evl_prepare *p, const plan *x)
     return EVAL_OK;
 }
 
+/* So many pieces of work at once that waking a thread is worth it. */
+static size_t per_tile(size_t work, size_t pieces)
+{
+    size_t each = pieces ? work / pieces : 0;
+    return each < EVL_PRODUCT_SMALL ? EVL_PRODUCT_SMALL / (each + 1) + 1 : 1;
+}
+
 static EvalStatus plan_product(evl_prepare *p, plan *x)
 {
     const evl_matmul *s = &x->shape;
@@ -88,8 +96,7 @@ static EvalStatus plan_product(evl_prepare *p, plan *x)
     x->product.c_row = s->of[EVL_MATMUL_Y].row;
     x->cut = k->cut(s->m, s->n, s->k, s->batch, is_constant);
     x->panels = k->panels_size(s->k, s->n);
-    size_t each = s->batch ? x->cut.work / s->batch : 0;
-    x->per_tile = each < EVL_PRODUCT_SMALL ? EVL_PRODUCT_SMALL / (each + 1) + 1 : 1;
+    x->per_tile = per_tile(x->cut.work, s->batch);
     x->scratch = x->cut.scratch;
     p->state = x;
     p->strategy = is_constant ? "packed" : "packing";
@@ -148,42 +155,44 @@ static void prepare_activation(const evl_prepare *p, plan *x)
 
 enum { FOREIGN_ROWS = 64 }; /* a tile: of the sizes alone, as everywhere */
 
-/* Large products of matrices whose rows lie side by side, with nothing done after them. */
+static evl_run run_foreign;
+
+/* B's rows are to lie in rows; a constant one can be turned round. */
 static bool is_for_foreign(const evl_prepare *p, const plan *x)
 {
     const evl_matmul *s = &x->shape;
-    const EvalKernelSet *set = p->machine->foreign;
-    return set && set->PUBLIC(Gemm) && x->product.epilogue.alpha == 1 &&
-           !x->product.epilogue.activation.clips && !x->product.epilogue.activation.loop &&
-           !evl_use_in(&p->use, 2) && !evl_use_in(&p->use, 3) && s->k && s->n &&
-           s->m >= EVL_PRODUCT_SMALL / s->k / s->n && s->of[EVL_MATMUL_A].column == 1 &&
-           s->of[EVL_MATMUL_B].column == 1;
+    const evl_tensor *b = p->use.in[1];
+    return p->machine->foreign_gemm && s->k && s->n && s->of[EVL_MATMUL_A].column == 1 &&
+           (s->of[EVL_MATMUL_B].column == 1 || (b->data && b->shape.rank <= 2));
 }
 
-static void foreign_tile(void *arg, size_t index, size_t lane)
+static void turn(void *block, const evl_tensor *source, const void *arg)
 {
-    const evl_call *call = arg;
-    const plan *x = call->state;
-    const evl_matmul *s = &x->shape;
-    const evl_matrices *a = &s->of[EVL_MATMUL_A], *b = &s->of[EVL_MATMUL_B], *y = &s->of[EVL_MATMUL_Y];
-    size_t groups = (s->m + FOREIGN_ROWS - 1) / FOREIGN_ROWS, at[EVL_MATMUL_OPERANDS];
-    size_t row = index % groups * FOREIGN_ROWS;
-    size_t n_rows = s->m - row < FOREIGN_ROWS ? s->m - row : FOREIGN_ROWS;
-    (void)lane;
-    evl_matmul_at(s, index / groups, at);
-    call->machine->foreign->PUBLIC(Gemm)(
-        n_rows, s->n, s->k, (const real *)call->in[0]->data + at[EVL_MATMUL_A] + row * a->row, a->row,
-        (const real *)call->in[1]->data + at[EVL_MATMUL_B], b->row,
-        (real *)call->out[0]->data + at[EVL_MATMUL_Y] + row * y->row, y->row);
+    const evl_matmul *s = arg;
+    for (size_t i = 0; i < s->k; i++)
+        for (size_t j = 0; j < s->n; j++)
+            ((real *)block)[i * s->n + j] =
+                ((const real *)source->data)[i * s->of[EVL_MATMUL_B].row + j * s->of[EVL_MATMUL_B].column];
 }
 
-static EvalStatus run_foreign(const evl_call *call)
+static EvalStatus prepare_foreign(evl_prepare *p, plan *x)
 {
-    const plan *x = call->state;
-    size_t groups = (x->shape.m + FOREIGN_ROWS - 1) / FOREIGN_ROWS;
-    evl_call copy = *call;
-    evl_parallel_for(call->machine->pool, groups * x->shape.batch, foreign_tile, &copy);
-    return EVAL_OK;
+    evl_matmul *s = &x->shape;
+    EvalStatus st = EVAL_OK;
+    if (s->of[EVL_MATMUL_B].column != 1) {
+        const void *block;
+        st = evl_prepare_block(p, 1, "rows", s->n, s->k * s->n * sizeof(real), turn, s, &block);
+        x->turned = block;
+        s->of[EVL_MATMUL_B].row = s->n;
+    }
+    x->cut = p->machine->k->product->cut(s->m, s->n, s->k, s->batch, true);
+    size_t pieces = (s->m + FOREIGN_ROWS - 1) / FOREIGN_ROWS * s->batch;
+    x->per_tile = per_tile(x->cut.work, pieces);
+    p->state = x;
+    p->run = run_foreign;
+    p->strategy = p->machine->foreign_gemm->name;
+    p->scratch_bytes = x->n_scaled * sizeof(real);
+    return st;
 }
 
 static EvalStatus prepare(evl_prepare *p)
@@ -199,13 +208,9 @@ static EvalStatus prepare(evl_prepare *p)
     EvalStatus st = prepare_addend(p, x);
     if (p->use.node->op == &evl_op_product)
         prepare_activation(p, x);
-    if (st == EVAL_OK && is_for_foreign(p, x)) {
-        p->state = x;
-        p->run = run_foreign;
-        p->strategy = p->machine->foreign->name;
-        return EVAL_OK;
-    }
-    return st == EVAL_OK ? plan_product(p, x) : st;
+    if (st != EVAL_OK)
+        return st;
+    return is_for_foreign(p, x) ? prepare_foreign(p, x) : plan_product(p, x);
 }
 
 /* --- run --- */
@@ -214,6 +219,7 @@ typedef struct running {
     const plan *x;
     evl_product product;
     const evl_kernels *k;
+    const EvalKernelSet *foreign;
     const real *of[EVL_MATMUL_OPERANDS]; /* NULL: not there */
     real *y, *scratch;
 } running;
@@ -257,20 +263,20 @@ static void work(void *arg, size_t index, size_t lane)
         run_tile(r, i / each, i % each, lane);
 }
 
-static void run_all(const evl_call *call, running *r)
+static void run_all(const evl_call *call, size_t n, evl_tile_work *tile, running *r)
 {
     const plan *x = r->x;
-    size_t n = x->cut.n_down * x->cut.n_across * x->shape.batch;
     evl_pool *pool = x->cut.work < EVL_PRODUCT_SMALL ? NULL : call->machine->pool;
-    evl_parallel_for(pool, n / x->per_tile + (n % x->per_tile != 0), work, r);
+    evl_parallel_for(pool, n / x->per_tile + (n % x->per_tile != 0), tile, r);
 }
 
-static EvalStatus run(const evl_call *call)
+static running begin(const evl_call *call)
 {
     const plan *x = call->state;
     running r = { .x = x,
                   .product = x->product,
                   .k = call->machine->k,
+                  .foreign = call->machine->foreign_gemm,
                   .y = call->out[0]->data,
                   .scratch = call->scratch };
     for (size_t i = 0; i < call->n_in; i++)
@@ -282,7 +288,67 @@ static EvalStatus run(const evl_call *call)
     } else if (x->scaled || x->beta == 0) {
         r.of[EVL_MATMUL_C] = x->scaled;
     }
-    run_all(call, &r);
+    return r;
+}
+
+static EvalStatus run(const evl_call *call)
+{
+    running r = begin(call);
+    run_all(call, r.x->cut.n_down * r.x->cut.n_across * r.x->shape.batch, work, &r);
+    return EVAL_OK;
+}
+
+/* What kernels of our own do while sums are in registers. */
+static void finish(const running *r, const evl_addend add[2], size_t i, real *y)
+{
+    const evl_epilogue *e = &r->x->product.epilogue;
+    const evl_activation *f = &e->activation;
+    size_t n = r->x->shape.n;
+    for (size_t j = 0; j < n; j++) {
+        real sum = y[j] * e->alpha;
+        for (size_t a = 0; a < 2; a++)
+            sum += add[a].data ? add[a].data[i * add[a].row + j * add[a].column] : 0;
+        if (f->clips)
+            sum = sum < f->least ? f->least : sum > f->most ? f->most : sum;
+        y[j] = sum;
+    }
+    if (f->loop)
+        f->loop(n, y, y, f->parameters);
+}
+
+static void foreign_tile(const running *r, size_t product, size_t row)
+{
+    const evl_matmul *s = &r->x->shape;
+    const evl_matrices *a = &s->of[EVL_MATMUL_A], *b = &s->of[EVL_MATMUL_B];
+    size_t at[EVL_MATMUL_OPERANDS], y_row = s->of[EVL_MATMUL_Y].row;
+    size_t end = s->m - row < FOREIGN_ROWS ? s->m : row + FOREIGN_ROWS;
+    evl_matmul_at(s, product, at);
+    const evl_addend add[] = { addend_at(r, EVL_MATMUL_C, at[EVL_MATMUL_C]),
+                               addend_at(r, EVL_MATMUL_D, at[EVL_MATMUL_D]) };
+    const real *panel = r->x->turned ? r->x->turned : r->of[EVL_MATMUL_B] + at[EVL_MATMUL_B];
+    real *y = r->y + at[EVL_MATMUL_Y];
+    r->foreign->PUBLIC(Gemm)(end - row, s->n, s->k, r->of[EVL_MATMUL_A] + at[EVL_MATMUL_A] + row * a->row,
+                             a->row, panel, b->row, y + row * y_row, y_row);
+    for (size_t i = row; i < end; i++)
+        finish(r, add, i, y + i * y_row);
+}
+
+static void foreign_work(void *arg, size_t index, size_t lane)
+{
+    const running *r = arg;
+    const evl_matmul *s = &r->x->shape;
+    size_t each = (s->m + FOREIGN_ROWS - 1) / FOREIGN_ROWS;
+    size_t from = index * r->x->per_tile, to = from + r->x->per_tile;
+    (void)lane;
+    for (size_t i = from; i < to && i < each * s->batch; i++)
+        foreign_tile(r, i / each, i % each * FOREIGN_ROWS);
+}
+
+static EvalStatus run_foreign(const evl_call *call)
+{
+    running r = begin(call);
+    run_all(call, (r.x->shape.m + FOREIGN_ROWS - 1) / FOREIGN_ROWS * r.x->shape.batch, foreign_work,
+            &r);
     return EVAL_OK;
 }
 

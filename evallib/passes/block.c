@@ -6,6 +6,7 @@
 ** and Concat of whole blocks go on with the twins; whatever else needs the plain value
 ** makes an Unblock, once. */
 #include "ops/blocked.h"
+#include "ops/conv.h"
 #include "ops/ops.h"
 #include "passes/match.h"
 #include "passes/passes.h"
@@ -405,6 +406,15 @@ static EvalStatus keep(blocker *b, evl_node *node)
     return st;
 }
 
+/* A plug-in's kernel is for the plain form. */
+static bool can_block_conv(const blocker *b, const evl_use *use)
+{
+    evl_conv c;
+    return evl_can_block_conv(b->ctx, use, b->lanes) &&
+           !(b->env->machine->foreign_conv && evl_conv_of(b->ctx, use, &c) == EVAL_OK &&
+             evl_conv_is_foreign(b->env->machine, &c));
+}
+
 static EvalStatus sweep_node(blocker *b, evl_node *node)
 {
     const evl_tensor *in[4] = { NULL };
@@ -415,7 +425,7 @@ static EvalStatus sweep_node(blocker *b, evl_node *node)
     for (size_t i = 0; i < node->n_inputs && i < 4; i++)
         in[i] = node->inputs[i] ? &node->inputs[i]->t : NULL;
     if (node->op == &evl_op_conv)
-        return evl_can_block_conv(b->ctx, &use, b->lanes) ? block_conv(b, node) : keep(b, node);
+        return can_block_conv(b, &use) ? block_conv(b, node) : keep(b, node);
     if (!blocked_of(b, node->inputs[0]) && !is_pointwise(node->op))
         return keep(b, node);
     if ((node->op == &evl_op_max_pool && node->n_outputs == 1) || node->op == &evl_op_average_pool)

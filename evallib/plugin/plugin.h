@@ -41,7 +41,8 @@ typedef struct evl_plugins {
     evl_guest *guests;
     size_t n;               /* started */
     const evl_op **ops;
-    const EvalKernelSet *kernels; /* NULL: none that is better than the library's own */
+    size_t n_passes;
+    const EvalKernelSet *gemm[EVL_PRECISIONS], *conv[EVL_PRECISIONS]; /* NULL: the library's own */
 } evl_plugins;
 
 /* Takes a further hold of each; what is in *plugins is to be stopped also after a failure. */

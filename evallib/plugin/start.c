@@ -27,18 +27,30 @@ static EvalStatus wrap_operators(evl_context *ctx, const evl_guest *guest, evl_p
     return st;
 }
 
-/* The highest score wins, of one name as of several; the later one of equals. */
-static void choose_kernels(const evl_guest *guest, evl_plugins *plugins)
+/* Of each function the set with the highest score, the later one of equals. */
+static void choose(const EvalKernelSet *set, bool has_function, const EvalKernelSet **best)
+{
+    if (has_function && (!*best || set->score >= (*best)->score))
+        *best = set;
+}
+
+static EvalStatus choose_kernels(evl_context *ctx, const evl_guest *guest, evl_plugins *plugins)
 {
     const EvalPlugin *table = &guest->plugin->table;
     for (size_t i = 0; i < table->nKernels; i++) {
         EvalKernelSet *set = evl_arena_take(guest->arena, sizeof *set);
-        if (!set || !table->kernels[i])
+        if (!set)
+            return evl_no_memory(ctx);
+        if (table->kernels[i])
+            evl_plugin_copy(set, sizeof *set, table->kernels[i]);
+        if (!set->name || set->score <= 0)
             continue;
-        evl_plugin_copy(set, sizeof *set, table->kernels[i]);
-        if (set->name && set->score > 0 && (!plugins->kernels || set->score >= plugins->kernels->score))
-            plugins->kernels = set;
+        choose(set, set->GemmF != NULL, &plugins->gemm[EVL_FLOAT]);
+        choose(set, set->GemmD != NULL, &plugins->gemm[EVL_DOUBLE]);
+        choose(set, set->ConvolveF != NULL, &plugins->conv[EVL_FLOAT]);
+        choose(set, set->ConvolveD != NULL, &plugins->conv[EVL_DOUBLE]);
     }
+    return EVAL_OK;
 }
 
 static EvalStatus start_all(evl_context *ctx, evl_arena *arena, evl_plugin *const *opened, size_t n,
@@ -55,7 +67,8 @@ static EvalStatus start_all(evl_context *ctx, evl_arena *arena, evl_plugin *cons
         evl_plugin_use(guest->plugin);
         plugins->n++;
         st = wrap_operators(ctx, guest, plugins);
-        choose_kernels(guest, plugins);
+        if (st == EVAL_OK)
+            st = choose_kernels(ctx, guest, plugins);
     }
     return st;
 }

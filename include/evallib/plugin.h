@@ -153,17 +153,38 @@ typedef struct EvalReader {
     EvalStatus (*Read)(EvalCall *call, const void *data, size_t bytes);
 } EvalReader;
 
-/* Row-major products for this processor: C[m,n] = A[m,k] B[k,n], lda, ldb, ldc elements from row
-** to row. Called for large products, a tile of rows at a time, from several threads at once;
-** either may be NULL. */
+/* A convolution over `axes` spatial axes, 1 to 3, of one image and one group of channels; each
+** of the lists has a number for each axis. */
+typedef struct EvalConvolution {
+    size_t size;
+    size_t axes;
+    size_t channels, outputs;  /* of the group */
+    const int64_t *in, *out, *kernel, *strides, *dilations;
+    const int64_t *pads;       /* before the input; where it ends, zeros follow as needed */
+} EvalConvolution;
+
+/* Kernels for this processor, called from several threads at once; those that are NULL are the
+** library's own. Of each function the set with the highest score serves. The library does what
+** comes after: factors, bias, residual, activation. */
 typedef struct EvalKernelSet {
     size_t size;
-    const char *name;
-    int32_t score;             /* the highest wins; 0 or less: cannot run on this processor */
+    const char *name;          /* a printed plan shows it */
+    int32_t score;             /* 0 or less: cannot run on this processor */
+    /* Row-major products: C[m,n] = A[m,k] B[k,n], lda, ldb, ldc elements from row to row, a tile
+    ** of rows at a time. They serve MatMul, Gemm and Einsum of all sizes whose A lies in rows and
+    ** whose B does, or is constant: then it was turned round once. */
     void (*GemmF)(size_t m, size_t n, size_t k, const float *a, size_t lda, const float *b,
                   size_t ldb, float *c, size_t ldc);
     void (*GemmD)(size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b,
                   size_t ldb, double *c, size_t ldc);
+    /* Conv: `outputs` channels of a group at a time, y[outputs, out ...] from
+    ** x[channels, in ...] and w[outputs, channels, kernel ...]; bias[outputs] may be NULL. */
+    void (*ConvolveF)(const EvalConvolution *, size_t outputs, const float *x, const float *w,
+                      const float *bias, float *y);
+    void (*ConvolveD)(const EvalConvolution *, size_t outputs, const double *x, const double *w,
+                      const double *bias, double *y);
+    /* Not 0: this one is for Convolve. NULL: all are. */
+    int (*Convolves)(const EvalConvolution *);
 } EvalKernelSet;
 
 typedef struct EvalPlugin {
