@@ -93,7 +93,9 @@ static EvalStatus start(evl_context *ctx, evl_model *m, evl_precision precision,
     evl_blas_open(ctx, m->settings.blas, &m->blas);
     m->plans.graph = m->graph;
     m->plans.most = (size_t)m->settings.plans;
-    m->plans.env = (evl_pass_env){ &m->machine, m->store };
+    m->plans.env = (evl_pass_env){ .machine = &m->machine, .store = m->store, .guests = &m->plugins };
+    if (m->plugins.n_passes)
+        m->plans.env.foreign = evl_plugins_rewrite;
     return evl_plan_cache_start(ctx, &m->plans);
 }
 

@@ -101,6 +101,12 @@ static EvalStatus enter(sorter *s, evl_node *node)
     return evl_node_captures(s->ctx, s->scratch, node, &v->captures, &v->n_captures);
 }
 
+/* What was folded is no node of the graph any more. */
+static bool is_listed(const evl_graph *g, const evl_node *node)
+{
+    return node && node->index < g->n_nodes && g->nodes[node->index] == node;
+}
+
 /* The node that must come before the one on top and has not; NULL: none is left. */
 static evl_node *next_operand(sorter *s, visit *top)
 {
@@ -108,7 +114,8 @@ static evl_node *next_operand(sorter *s, visit *top)
         size_t i = top->next++;
         evl_value *v = i < top->node->n_inputs ? top->node->inputs[i]
                                                : top->captures[i - top->node->n_inputs];
-        if (v && v->graph == s->graph && v->producer && s->state[v->producer->index] != DONE)
+        if (v && v->graph == s->graph && is_listed(s->graph, v->producer) &&
+            s->state[v->producer->index] != DONE)
             return v->producer;
     }
     return NULL;

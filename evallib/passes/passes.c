@@ -1,12 +1,18 @@
 /* The table of passes. */
 #include "passes/passes.h"
 
+static EvalStatus run_foreign(evl_context *ctx, const evl_pass_env *env, evl_graph *graph)
+{
+    return env->foreign ? env->foreign(ctx, env, graph) : EVAL_OK;
+}
+
 static const struct {
     const char *name;
     evl_pass *run;
 } passes[] = {
     { "integers", evl_pass_integers }, /* before weights are folded to real numbers */
     { "fold", evl_pass_fold },
+    { "plug-ins", run_foreign },
     { "fuse_gelu", evl_pass_fuse_gelu },
     { "fuse_norm", evl_pass_fuse_norm },
     { "fuse_attention", evl_pass_fuse_attention },

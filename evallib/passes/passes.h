@@ -5,12 +5,15 @@
 #define EVL_PASSES_PASSES_H
 #include "ir/op.h"
 
-typedef struct evl_pass_env {
+typedef struct evl_pass_env evl_pass_env;
+typedef EvalStatus evl_pass(evl_context *, const evl_pass_env *, evl_graph *);
+
+struct evl_pass_env {
     const evl_machine *machine;
     evl_store *store;
-} evl_pass_env;
-
-typedef EvalStatus evl_pass(evl_context *, const evl_pass_env *, evl_graph *);
+    evl_pass *foreign; /* passes of plug-ins, which `guests` holds; NULL: there are none */
+    const void *guests;
+};
 
 /* All passes, in the order of their table. */
 EVL_MUST_USE EvalStatus evl_passes_run(evl_context *, const evl_pass_env *, evl_graph *);

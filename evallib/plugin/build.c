@@ -1,5 +1,5 @@
-/* build.c - the network that a plug-in's reader builds, value by value. What it says is
-** checked here, and once more as a whole when it has finished. */
+/* build.c - the network that a plug-in's reader builds, value by value, and what passes build
+** their nodes of. What they say is checked here, and once more as a whole at the end. */
 #include "ops/registry.h"
 #include "plugin/plugin.h"
 #include <string.h>
@@ -9,14 +9,14 @@ static evl_plugin_call *full(EvalCall *call)
     return (evl_plugin_call *)call;
 }
 
-static EvalStatus refuse(evl_plugin_call *c, const char *what, const char *name, const char *why)
+EvalStatus evl_plugin_refuse(evl_plugin_call *c, const char *what, const char *name, const char *why)
 {
     c->has_failed = true;
     return evl_fail(c->ctx, EVAL_ERR_FORMAT, "plug-in '%s': %s '%s' %s", c->guest->plugin->table.name,
                     what, name ? name : "", why);
 }
 
-static EvalStatus no_memory(evl_plugin_call *c)
+EvalStatus evl_plugin_no_memory(evl_plugin_call *c)
 {
     c->has_failed = true;
     return evl_no_memory(c->ctx);
@@ -31,30 +31,37 @@ static evl_value *value_of(evl_graph *g, const char *name)
     return evl_graph_value(g, name);
 }
 
-/* A value that nothing defines yet, with its type and shape. */
-static EvalStatus define(evl_plugin_call *c, const char *what, const EvalTensor *like, evl_value **v)
+EvalStatus evl_plugin_define(evl_plugin_call *c, const char *what, const EvalTensor *like,
+                             evl_tensor *t)
 {
-    if (!c->graph)
-        return refuse(c, what, "", "can be made by readers only");
-    if (!like || !like->name || !*like->name)
-        return refuse(c, what, "", "has no name");
     if (evl_type_size(like->type) == 0 || like->rank < -1 || like->rank > EVAL_MAX_RANK)
-        return refuse(c, what, like->name, "has an element type or a rank that there is not");
-    if (!(*v = value_of(c->graph, like->name)))
-        return no_memory(c);
-    if ((*v)->producer || (*v)->is_input || (*v)->is_constant)
-        return refuse(c, what, like->name, "is defined twice");
-    (*v)->t.type = like->type;
-    (*v)->t.shape.rank = like->rank;
+        return evl_plugin_refuse(c, what, like->name,
+                                 "has an element type or a rank that there is not");
+    t->type = like->type;
+    t->shape.rank = like->rank;
     for (int32_t i = 0; i < like->rank; i++) {
         if (like->dims[i] < -1)
-            return refuse(c, what, like->name, "has a negative size");
-        (*v)->t.shape.dim[i] = like->dims[i];
+            return evl_plugin_refuse(c, what, like->name, "has a negative size");
+        t->shape.dim[i] = like->dims[i];
     }
-    if (evl_shape_check(c->ctx, &(*v)->t.shape, evl_type_size(like->type)) == EVAL_OK)
+    if (evl_shape_check(c->ctx, &t->shape, evl_type_size(like->type)) == EVAL_OK)
         return EVAL_OK;
     c->has_failed = true;
     return c->ctx->error.status;
+}
+
+/* A value that nothing defines yet, with its type and shape. */
+static EvalStatus define(evl_plugin_call *c, const char *what, const EvalTensor *like, evl_value **v)
+{
+    if (!c->source)
+        return evl_plugin_refuse(c, what, "", "can be made by readers only");
+    if (!like || !like->name || !*like->name)
+        return evl_plugin_refuse(c, what, "", "has no name");
+    if (!(*v = value_of(c->graph, like->name)))
+        return evl_plugin_no_memory(c);
+    if ((*v)->producer || (*v)->is_input || (*v)->is_constant)
+        return evl_plugin_refuse(c, what, like->name, "is defined twice");
+    return evl_plugin_define(c, what, like, &(*v)->t);
 }
 
 EvalStatus evl_plugin_add_input(EvalCall *call, const EvalTensor *like, const char *const *symbols)
@@ -68,12 +75,12 @@ EvalStatus evl_plugin_add_input(EvalCall *call, const EvalTensor *like, const ch
         const char **names = evl_arena_take_many(c->arena, (size_t)like->rank, sizeof *names);
         for (int32_t i = 0; names && i < like->rank; i++)
             if (symbols[i] && !(names[i] = evl_arena_text(c->arena, symbols[i], strlen(symbols[i]))))
-                return no_memory(c);
+                return evl_plugin_no_memory(c);
         if (!names)
-            return no_memory(c);
+            return evl_plugin_no_memory(c);
         v->dim_names = names;
     }
-    return evl_graph_add_input(c->graph, v) ? EVAL_OK : no_memory(c);
+    return evl_graph_add_input(c->graph, v) ? EVAL_OK : evl_plugin_no_memory(c);
 }
 
 /* In the bytes that are read, or a copy. */
@@ -94,16 +101,16 @@ EvalStatus evl_plugin_add_constant(EvalCall *call, const EvalTensor *tensor)
     if (st != EVAL_OK)
         return st;
     if (!evl_shape_is_known(&v->t.shape) || tensor->type == EVAL_STRING)
-        return refuse(c, "constant", tensor->name, "has no known size, or is of strings");
+        return evl_plugin_refuse(c, "constant", tensor->name, "has no known size, or is of strings");
     size_t bytes = evl_shape_count(&v->t.shape) * evl_type_size(tensor->type);
     if (tensor->bytes != bytes || (bytes && !tensor->data))
-        return refuse(c, "constant", tensor->name, "has data of another size than its shape says");
+        return evl_plugin_refuse(c, "constant", tensor->name, "has data of another size than its shape says");
     union {
         const void *given;
         void *stored; /* tensors are read and written through one type */
     } data = { bytes ? lasting(c, tensor->data, bytes) : NULL };
     if (bytes && !data.given)
-        return no_memory(c);
+        return evl_plugin_no_memory(c);
     v->t.data = data.stored;
     v->t.life = EVL_LIFE_MODEL;
     v->is_constant = true;
@@ -141,12 +148,12 @@ static EvalStatus copy_attribute(evl_plugin_call *c, const EvalAttribute *from, 
     bool is_list = from->isList != 0;
     if (!from->name || from->kind < EVAL_ATTRIBUTE_INT || from->kind > EVAL_ATTRIBUTE_TEXT ||
         (!is_list && from->count != 1) || (from->count && !from->data))
-        return refuse(c, "attribute", from->name, "is of a kind, or a count, that there is not");
+        return evl_plugin_refuse(c, "attribute", from->name, "is of a kind, or a count, that there is not");
     void *items = copy_items(c->arena, from);
     *to = (evl_attribute){ .name = evl_arena_text(c->arena, from->name, strlen(from->name)),
                            .kind = kinds[from->kind][is_list], .n = from->count };
     if (!items || !to->name)
-        return no_memory(c);
+        return evl_plugin_no_memory(c);
     if (is_list)
         to->u.ints = items; /* all are pointers to the first */
     else
@@ -159,18 +166,48 @@ static EvalStatus set_operands(evl_plugin_call *c, evl_node *node, const char *c
 {
     for (size_t i = 0; i < node->n_inputs; i++)
         if (in[i] && *in[i] && !(node->inputs[i] = value_of(c->graph, in[i])))
-            return no_memory(c);
+            return evl_plugin_no_memory(c);
     for (size_t i = 0; i < node->n_outputs; i++) {
         evl_value *v = out[i] && *out[i] ? value_of(c->graph, out[i]) : NULL;
         if (!out[i] || !*out[i])
             continue;
         if (!v)
-            return no_memory(c);
+            return evl_plugin_no_memory(c);
         if (v->producer || v->is_input || v->is_constant)
-            return refuse(c, "output", out[i], "is defined twice");
+            return evl_plugin_refuse(c, "output", out[i], "is defined twice");
         evl_node_output(node, i, v);
     }
     return EVAL_OK;
+}
+
+EvalStatus evl_plugin_find(evl_plugin_call *c, const char *domain, const char *name, const evl_op **op)
+{
+    bool is_ours = domain && strcmp(domain, "evl") == 0;
+    *op = is_ours || !name ? NULL : evl_registry_find(c->registry, domain, name);
+    if (!*op)
+        return evl_plugin_refuse(c, "operator", name, "is not offered");
+    if ((*op)->traits & (EVL_OP_CONTROL | EVL_OP_SEQUENCE))
+        return evl_plugin_refuse(c, "operator", name, "has bodies, which a plug-in cannot give");
+    return EVAL_OK;
+}
+
+EvalStatus evl_plugin_node(evl_plugin_call *c, const evl_op *op, const char *name, int32_t version,
+                           size_t n_in, size_t n_out, const EvalAttribute *attributes, size_t n,
+                           evl_node **node)
+{
+    if (c->graph->n_nodes >= c->ctx->limits->max_nodes)
+        return evl_plugin_refuse(c, "node", name, "is one more than are allowed");
+    evl_attribute *copies = evl_arena_take_many(c->arena, n + 1, sizeof *copies);
+    *node = evl_graph_node(c->graph, op, name, n_in, n_out);
+    if (!*node || !copies)
+        return evl_plugin_no_memory(c);
+    (*node)->version = version > 0 ? version : EVL_NEWEST;
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < n && st == EVAL_OK; i++)
+        st = copy_attribute(c, &attributes[i], &copies[i]);
+    if (st == EVAL_OK && !evl_node_attributes(*node, copies, n))
+        st = evl_plugin_no_memory(c);
+    return st;
 }
 
 EvalStatus evl_plugin_add_node(EvalCall *call, const char *domain, const char *name_of_op,
@@ -179,41 +216,29 @@ EvalStatus evl_plugin_add_node(EvalCall *call, const char *domain, const char *n
                                size_t n)
 {
     evl_plugin_call *c = full(call);
-    if (!c->graph || !name_of_op || (n_in && !in) || (n_out && !out) || (n && !attributes))
-        return refuse(c, "node", name, "has no operator, or a list that is NULL");
-    if (c->graph->n_nodes >= c->ctx->limits->max_nodes)
-        return refuse(c, "node", name, "is one more than are allowed");
-    const evl_registry *registry = &c->source->guests->registry;
-    bool is_ours = domain && strcmp(domain, "evl") == 0;
-    const evl_op *op = is_ours ? NULL : evl_registry_find(registry, domain, name_of_op);
-    if (!op)
-        return refuse(c, "operator", name_of_op, "is not offered");
-    evl_node *node = evl_graph_node(c->graph, op, name, n_in, n_out);
-    evl_attribute *copies = evl_arena_take_many(c->arena, n + 1, sizeof *copies);
-    if (!node || !copies)
-        return no_memory(c);
-    EvalStatus st = EVAL_OK;
-    for (size_t i = 0; i < n && st == EVAL_OK; i++)
-        st = copy_attribute(c, &attributes[i], &copies[i]);
-    if (st == EVAL_OK && !evl_node_attributes(node, copies, n))
-        st = no_memory(c);
-    node->version = version > 0 ? version : EVL_NEWEST;
+    const evl_op *op;
+    evl_node *node;
+    if (!c->source || (n_in && !in) || (n_out && !out) || (n && !attributes))
+        return evl_plugin_refuse(c, "node", name, "has a list that is NULL, or is not a reader's");
+    EvalStatus st = evl_plugin_find(c, domain, name_of_op, &op);
+    if (st == EVAL_OK)
+        st = evl_plugin_node(c, op, name, version, n_in, n_out, attributes, n, &node);
     return st == EVAL_OK ? set_operands(c, node, in, out) : st;
 }
 
 EvalStatus evl_plugin_add_output(EvalCall *call, const char *name)
 {
     evl_plugin_call *c = full(call);
-    if (!c->graph || !name || !*name)
-        return refuse(c, "output", name, "has no name, or is not a reader's");
+    if (!c->source || !name || !*name)
+        return evl_plugin_refuse(c, "output", name, "has no name, or is not a reader's");
     evl_value *v = value_of(c->graph, name);
-    return v && evl_graph_add_output(c->graph, v) ? EVAL_OK : no_memory(c);
+    return v && evl_graph_add_output(c->graph, v) ? EVAL_OK : evl_plugin_no_memory(c);
 }
 
 EvalStatus evl_plugin_add_metadata(EvalCall *call, const char *key, const char *value)
 {
     evl_plugin_call *c = full(call);
-    if (!c->graph || !key || !value)
-        return refuse(c, "metadata", key, "is NULL, or not a reader's");
-    return evl_graph_add_metadata(c->graph, key, value) ? EVAL_OK : no_memory(c);
+    if (!c->source || !key || !value)
+        return evl_plugin_refuse(c, "metadata", key, "is NULL, or not a reader's");
+    return evl_graph_add_metadata(c->graph, key, value) ? EVAL_OK : evl_plugin_no_memory(c);
 }

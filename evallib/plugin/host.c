@@ -43,8 +43,10 @@ static EvalStatus fail(EvalCall *call, EvalStatus st, const char *format, ...)
 
 EvalStatus evl_plugin_answer(evl_plugin_call *c, EvalStatus st, const char *what)
 {
-    if (st == EVAL_OK)
+    if (st == EVAL_OK && !(c->graph && c->has_failed)) /* half a network is none */
         return EVAL_OK;
+    if (st == EVAL_OK)
+        st = c->ctx->error.status;
     if (!c->has_failed)
         evl_fail(c->ctx, EVAL_ERR_PLUGIN, "plug-in '%s': %s failed with status %d, and gives no reason",
                  c->guest->plugin->table.name, what, (int)st);
@@ -167,5 +169,7 @@ const EvalHost evl_plugin_host = {
     sizeof evl_plugin_host, EVAL_PLUGIN_ABI, EVL_VERSION, allocate, write_log, fail, parallel_for,
     give_int, give_number, give_text, give_ints, give_numbers, give_attribute,
     evl_plugin_add_input, evl_plugin_add_constant, evl_plugin_add_node, evl_plugin_add_output,
-    evl_plugin_add_metadata,
+    evl_plugin_add_metadata, evl_plugin_nodes, evl_plugin_view_node, evl_plugin_node_input,
+    evl_plugin_node_output, evl_plugin_view_value, evl_plugin_new_value, evl_plugin_new_constant,
+    evl_plugin_put_node, evl_plugin_rename_node,
 };

@@ -35,7 +35,8 @@ static EvalStatus check_parts(evl_context *ctx, const EvalPlugin *p, const char 
         const char *what;
     } parts[] = { { p->operators, p->nOperators, "operators" },
                   { p->readers, p->nReaders, "readers" },
-                  { p->kernels, p->nKernels, "kernels" } };
+                  { p->kernels, p->nKernels, "kernels" },
+                  { p->passes, p->nPasses, "passes" } };
     if (!p->name || !*p->name)
         return evl_fail(ctx, EVAL_ERR_PLUGIN, "plug-in '%s' has no name", who);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)

@@ -8,6 +8,7 @@
 #define EVL_PLUGIN_PLUGIN_H
 #include "evallib/plugin.h"
 #include "os/os.h"
+#include "passes/passes.h"
 #include "readers/readers.h"
 
 typedef struct evl_plugin {
@@ -50,6 +51,9 @@ EVL_MUST_USE EvalStatus evl_plugins_start(evl_context *, evl_arena *, evl_plugin
                                           evl_plugins *);
 void evl_plugins_stop(evl_plugins *); /* before the arena goes; zeroed ones are allowed */
 
+/* pass.c: passes of all of them over a plan's copy; env->guests is an evl_plugins. */
+evl_pass evl_plugins_rewrite;
+
 /* Inside plugin/. */
 
 /* A public call with what the library itself needs behind it. */
@@ -60,8 +64,11 @@ typedef struct evl_plugin_call {
     const evl_node *node;       /* NULL: Start, readers */
     evl_pool *pool;             /* in Run */
     evl_arena *arena;           /* where Allocate takes from; NULL: nowhere */
-    evl_graph *graph;           /* of readers */
-    const evl_source *source;
+    evl_graph *graph;           /* of readers and passes */
+    const evl_registry *registry; /* where they find operators */
+    const evl_source *source;   /* of readers */
+    bool is_pass, is_counted;   /* evl_match_count holds */
+    bool has_changed;           /* the network, by a pass */
     EvalTensor tensor;          /* the last attribute of that kind that was given */
     bool has_failed;            /* told why */
 } evl_plugin_call;
@@ -88,6 +95,28 @@ EvalStatus evl_plugin_add_node(EvalCall *, const char *domain, const char *op, i
                                const char *const *out, size_t n_out, const EvalAttribute *, size_t n);
 EvalStatus evl_plugin_add_output(EvalCall *, const char *name);
 EvalStatus evl_plugin_add_metadata(EvalCall *, const char *key, const char *value);
+EvalStatus evl_plugin_refuse(evl_plugin_call *, const char *what, const char *name, const char *why);
+EvalStatus evl_plugin_no_memory(evl_plugin_call *);
+/* The operator of that name, if a plug-in may use it. */
+EvalStatus evl_plugin_find(evl_plugin_call *, const char *domain, const char *op, const evl_op **);
+/* A node with its attributes and without operands. */
+EvalStatus evl_plugin_node(evl_plugin_call *, const evl_op *, const char *name, int32_t version,
+                           size_t n_in, size_t n_out, const EvalAttribute *, size_t n, evl_node **);
+/* Type and shape of a tensor that is there to be checked. */
+EvalStatus evl_plugin_define(evl_plugin_call *, const char *what, const EvalTensor *, evl_tensor *);
+/* pass.c: what passes call. */
+size_t evl_plugin_nodes(EvalCall *);
+int evl_plugin_view_node(EvalCall *, size_t node, EvalNode *);
+EvalValue evl_plugin_node_input(EvalCall *, size_t node, size_t i);
+EvalValue evl_plugin_node_output(EvalCall *, size_t node, size_t i);
+int evl_plugin_view_value(EvalCall *, EvalValue, EvalValueView *);
+EvalValue evl_plugin_new_value(EvalCall *, const char *name);
+EvalValue evl_plugin_new_constant(EvalCall *, const EvalTensor *);
+EvalStatus evl_plugin_put_node(EvalCall *, const char *domain, const char *op, int32_t version,
+                               const char *name, const EvalValue *in, size_t n_in,
+                               const EvalValue *out, size_t n_out, const EvalAttribute *, size_t n);
+EvalStatus evl_plugin_rename_node(EvalCall *, size_t node, const char *domain, const char *op,
+                                  int32_t version);
 /* host.c: the public form of a tensor and its name. */
 EvalTensor evl_plugin_tensor(const evl_tensor *, const char *name);
 #endif

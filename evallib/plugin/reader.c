@@ -47,6 +47,7 @@ EvalStatus evl_plugin_read(evl_context *ctx, const evl_guests *guests, const evl
     evl_plugin_call c = evl_plugin_call_of(ctx, guest);
     c.arena = graph->arena;
     c.graph = graph;
+    c.registry = &guests->registry;
     c.source = source;
     EvalStatus st = evl_plugin_answer(&c, reader.Read(&c.call, source->data, source->size), "Read");
     if (st == EVAL_OK && !evl_graph_add_metadata(graph, "format", reader.name ? reader.name : ""))

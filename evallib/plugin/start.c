@@ -78,8 +78,10 @@ EvalStatus evl_plugins_start(evl_context *ctx, evl_arena *arena, evl_plugin *con
 {
     size_t n_ops = 0;
     *plugins = (evl_plugins){ .for_readers = { .read = evl_plugin_read } };
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         n_ops += opened[i]->table.nOperators;
+        plugins->n_passes += opened[i]->table.nPasses;
+    }
     plugins->guests = evl_arena_take_many(arena, n + 1, sizeof *plugins->guests);
     plugins->ops = evl_arena_take_many(arena, n_ops + 1, sizeof *plugins->ops);
     if (!plugins->guests || !plugins->ops)

@@ -2,7 +2,7 @@
 **
 ** A plug-in is a shared library with one entry, EvalPluginEntry, which gives its table; or
 ** the table itself, for LoadStatic. It links against nothing of evallib, keeps no global
-** state, and brings operators, readers of file formats, and kernels:
+** state, and brings operators, readers of file formats, passes over networks, and kernels:
 **
 **     static EvalStatus run(EvalCall *call) { ... call->in[0].data ... call->out[0].data ... }
 **     static const EvalImplementation floats = { sizeof floats, EVAL_FLOAT32, NULL, run };
@@ -53,6 +53,26 @@ typedef struct EvalAttribute {
     const void *data;
 } EvalAttribute;
 
+/* A value of the network that a pass looks at; 0: none. */
+typedef uint64_t EvalValue;
+
+/* What a pass sees of a node and of a value; it sets size. */
+typedef struct EvalNode {
+    size_t size;
+    const char *domain, *op, *name; /* domain "" is ai.onnx */
+    int32_t version;
+    size_t nIn, nOut;
+} EvalNode;
+
+typedef struct EvalValueView {
+    size_t size;
+    EvalTensor tensor;         /* type and sizes as far as they are known, data of a constant */
+    int64_t producer;          /* the node that computes it; -1: an input, a constant, or outside */
+    size_t readers;            /* nodes that read it, bodies and the network's outputs too */
+    int32_t isOutput;          /* the network's, or the body's */
+    int32_t isOutside;         /* of a network around this body: PutNode cannot compute it */
+} EvalValueView;
+
 /* What a function of a plug-in is called for. Operands: type EVAL_UNDEFINED is one that is
 ** left out, or an output that nobody wants. Floating-point values are of the object's own type
 ** (float32 in F, float64 in D) except in Infer while a file is read, when types are as
@@ -79,8 +99,8 @@ struct EvalHost {
     uint32_t abi;
     const char *version;       /* of the library */
 
-    /* Zeroed memory that nobody frees: lasts as long as the model (Start, readers) or the
-    ** prepared node (Prepare). Elsewhere, and when memory is short, NULL. */
+    /* Zeroed memory that nobody frees: lasts as long as the model (Start, readers), the prepared
+    ** node (Prepare) or what is planned (passes). Elsewhere, and when memory is short, NULL. */
     void *(*Allocate)(EvalCall *call, size_t bytes);
     void (*Log)(EvalCall *call, EvalLogLevel level, const char *text);
     /* Says why the plug-in fails, as printf does, and gives the status back. */
@@ -111,6 +131,29 @@ struct EvalHost {
                           size_t nAttributes);
     EvalStatus (*AddOutput)(EvalCall *call, const char *name);
     EvalStatus (*AddMetadata)(EvalCall *call, const char *key, const char *value);
+
+    /* For passes: the network that they look at and change. Nodes are 0 .. Nodes() - 1, operands
+    ** before users; those that are made come last. Node gives 0 for one that is gone, and past
+    ** the last; Int, Number, Attribute and the others then speak of the node it was asked for.
+    ** An operand that is left out is value 0, as is one that there is not. */
+    size_t (*Nodes)(EvalCall *call);
+    int (*Node)(EvalCall *call, size_t node, EvalNode *view);
+    EvalValue (*NodeInput)(EvalCall *call, size_t node, size_t i);
+    EvalValue (*NodeOutput)(EvalCall *call, size_t node, size_t i);
+    int (*Value)(EvalCall *call, EvalValue value, EvalValueView *view);
+
+    /* A value that PutNode is to compute; a constant, whose data is copied. 0: they said why. */
+    EvalValue (*NewValue)(EvalCall *call, const char *name);
+    EvalValue (*NewConstant)(EvalCall *call, const EvalTensor *tensor);
+    /* A node that from now on computes the values `out`, whoever did before: one node in the
+    ** place of a chain. Nodes that nothing needs any more go by themselves. To put a value in
+    ** the place of another: PutNode an Identity. */
+    EvalStatus (*PutNode)(EvalCall *call, const char *domain, const char *op, int32_t version,
+                          const char *name, const EvalValue *in, size_t nIn, const EvalValue *out,
+                          size_t nOut, const EvalAttribute *attributes, size_t nAttributes);
+    /* Another operator with the same operands and attributes. */
+    EvalStatus (*RenameNode)(EvalCall *call, size_t node, const char *domain, const char *op,
+                             int32_t version);
 };
 
 /* An operator for one element type. */
@@ -187,6 +230,15 @@ typedef struct EvalKernelSet {
     int (*Convolves)(const EvalConvolution *);
 } EvalKernelSet;
 
+/* Rewrites networks before they are planned: once for each, bodies of If and Loop before the
+** network around them, with types, sizes and constants as far as they are known, which may be
+** other ones for each call with other sizes. What it leaves behind is checked as a file is. */
+typedef struct EvalPass {
+    size_t size;
+    const char *name;
+    EvalStatus (*Run)(EvalCall *call);
+} EvalPass;
+
 typedef struct EvalPlugin {
     size_t size;
     uint32_t abi;              /* EVAL_PLUGIN_ABI */
@@ -204,6 +256,8 @@ typedef struct EvalPlugin {
     const EvalKernelSet *const *kernels;
     size_t nKernels;
     void *user;                /* call->context as long as Start sets no other */
+    const EvalPass *const *passes; /* in this order */
+    size_t nPasses;
 } EvalPlugin;
 
 /* The entry of a plug-in. */

@@ -85,7 +85,7 @@ static EvalStatus read_model(EvalCall *call, const void *data, size_t bytes)
 static const EvalReader reader = { sizeof reader, "linear CSV", claims, read_model };
 static const EvalReader *const readers[] = { &reader };
 static const EvalPlugin plugin = { sizeof plugin, EVAL_PLUGIN_ABI, 0, sizeof(EvalHost), "csv", "1.0",
-                                   0, 0, 0, 0, readers, 1, 0, 0, 0 };
+                                   0, 0, 0, 0, readers, 1, 0, 0, 0, 0, 0 };
 
 const EvalPlugin *EvalPluginEntry(void)
 {

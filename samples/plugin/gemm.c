@@ -44,7 +44,7 @@ static void gemm_d(size_t m, size_t n, size_t k, const double *a, size_t lda, co
 static const EvalKernelSet strips = { sizeof strips, "strips", 10, gemm_f, gemm_d, 0, 0, 0 };
 static const EvalKernelSet *const kernels[] = { &strips };
 static const EvalPlugin plugin = { sizeof plugin, EVAL_PLUGIN_ABI, 0, 0, "gemm", "1.0", 0, 0, 0, 0, 0, 0,
-                                   kernels, 1, 0 };
+                                   kernels, 1, 0, 0, 0 };
 
 const EvalPlugin *EvalPluginEntry(void)
 {

@@ -56,7 +56,7 @@ static const EvalOperator swish = { sizeof swish, "my.domain", "Swish", 1, 1, 1,
                                     0 /* shaped like its input */, both, 2 };
 static const EvalOperator *const operators[] = { &swish };
 static const EvalPlugin plugin = { sizeof plugin, EVAL_PLUGIN_ABI, 0, 0, "swish", "1.0", 0, 0,
-                                   operators, 1, 0, 0, 0, 0, 0 };
+                                   operators, 1, 0, 0, 0, 0, 0, 0, 0 };
 
 const EvalPlugin *EvalPluginEntry(void)
 {

@@ -35,7 +35,7 @@ static inline void core_begin(core *c, evl_precision precision)
     c->m->store = evl_store_new(c->ctx->memory);
     c->m->plans.graph = c->g;
     c->m->plans.most = 2;
-    c->m->plans.env = (evl_pass_env){ &c->m->machine, c->m->store };
+    c->m->plans.env = (evl_pass_env){ .machine = &c->m->machine, .store = c->m->store };
     assert_int_equal(evl_plan_cache_start(c->ctx, &c->m->plans), EVAL_OK);
     c->e.model = c->m;
 }

@@ -17,7 +17,7 @@ static inline void network_begin(network *n)
 {
     n->ctx = evl_test_begin();
     evl_test_machine(&n->machine, EVL_FLOAT, 0);
-    n->env = (evl_pass_env){ &n->machine, evl_store_new(n->ctx->memory) };
+    n->env = (evl_pass_env){ .machine = &n->machine, .store = evl_store_new(n->ctx->memory) };
     n->g = evl_graph_new(evl_arena_new(n->ctx->memory), NULL);
 }
 

@@ -85,7 +85,7 @@ static inline size_t run(network *n, evl_machine *machine, evl_value *const *ask
 {
     evl_context *ctx = n->b.ctx;
     evl_store *store = evl_store_new(ctx->memory);
-    evl_pass_env env = { machine, store };
+    evl_pass_env env = { .machine = machine, .store = store };
     evl_graph *g = n->b.graph;
     evl_tensor given_t[4];
     evl_plan *plan;

@@ -159,7 +159,7 @@ static void evaluate(fixture *f, evl_graph *g)
 
 static evl_graph *rewrite(fixture *f, evl_value *asked, evl_pass *const *passes, size_t n)
 {
-    evl_pass_env env = { &f->machine, f->store };
+    evl_pass_env env = { .machine = &f->machine, .store = f->store };
     evl_selection s = { f->g->inputs, &f->g->inputs[0]->t, 1, &asked, 1 };
     evl_graph *copy;
     assert_int_equal(evl_graph_copy(f->ctx, f->g->arena, f->g, f->machine.real, &s, &copy), EVAL_OK);

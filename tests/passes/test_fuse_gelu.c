@@ -82,7 +82,7 @@ static evl_value *written(const fixture *f, evl_builder *b, const writing *w, ev
 
 static bool is_fused(fixture *f, const evl_value *y)
 {
-    evl_pass_env env = { &f->machine, NULL };
+    evl_pass_env env = { .machine = &f->machine };
     assert_int_equal(evl_pass_fuse_gelu(f->ctx, &env, f->b.graph), EVAL_OK);
     const evl_node *node = y->producer;
     if (node->op != evl_op_find(NULL, "Gelu"))

@@ -117,7 +117,7 @@ static size_t run(network *n, evl_machine *machine, evl_value *y, uint8_t *resul
 {
     evl_context *ctx = n->b.ctx;
     evl_store *store = evl_store_new(ctx->memory);
-    evl_pass_env env = { machine, store };
+    evl_pass_env env = { .machine = machine, .store = store };
     static uint8_t bytes[MOST];
     evl_selection selection = { &n->x, &n->x->t, 1, &y, 1 };
     evl_plan *plan;

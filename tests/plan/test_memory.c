@@ -26,7 +26,7 @@ static fixture begin(void)
 
 static void plan(fixture *f, evl_value **asked, size_t n_asked)
 {
-    evl_pass_env env = { &f->machine, f->store };
+    evl_pass_env env = { .machine = &f->machine, .store = f->store };
     evl_tensor given_t[8];
     for (size_t i = 0; i < f->g->n_inputs; i++)
         given_t[i] = f->g->inputs[i]->t;

@@ -74,7 +74,7 @@ static const EvalOperator *const operators[] = { &odd, &relu };
 static const EvalPlugin plugin = {
     ODD == OLD ? offsetof(EvalPlugin, readers) : sizeof plugin,
     ODD == WRONG_ABI ? 7 : EVAL_PLUGIN_ABI, 0, ODD == NEEDS_MORE ? 100000 : 0, "odd", "0.1", start, stop,
-    operators, ODD == GOOD || ODD == OLD ? 2 : 1, 0, 0, 0, 0, 0
+    operators, ODD == GOOD || ODD == OLD ? 2 : 1, 0, 0, 0, 0, 0, 0, 0
 };
 
 const EvalPlugin *EvalPluginEntry(void)
