@@ -62,9 +62,9 @@ def fault(got, expected, precision, rtol, atol, exactness=None):
     if expected is None or got is None:
         return None if got is expected else f"{got}, expected {expected}"
     if isinstance(expected, dict):
-        if not isinstance(got, dict) or list(got) != list(expected):
+        if not isinstance(got, dict) or set(got) != set(expected):
             return f"{got}, expected the map {expected}"
-        got, expected = list(got.values()), list(expected.values())
+        got, expected = [got[key] for key in expected], list(expected.values())
     if isinstance(expected, (list, tuple)):
         if not isinstance(got, (list, tuple)) or len(got) != len(expected):
             return f"{type(got).__name__}, expected a list of {len(expected)}"

@@ -20,7 +20,8 @@ def operator(*names):
 
 
 class Case:
-    """One node with its inputs; a feed of None is an input left out."""
+    """One node with its inputs; a feed of None is an input left out, a dict a map. Attributes that are arrays
+    become tensors."""
 
     def __init__(self, op, feeds, attributes=None, outputs=1, opsets=None, tolerance=1e-5, constants=(), body=None):
         self.domain, _, self.op = op.rpartition(".")
@@ -34,11 +35,11 @@ class Case:
         """As ONNX; `double`: every floating-point tensor in float64."""
         wide = [widened(feed) if double else feed for feed in self.feeds]
         names = ["" if feed is None else f"x{i}" for i, feed in enumerate(wide)]
-        node = helper.make_node(self.op, names, [f"y{i}" for i in range(self.n_outputs)], domain=self.domain,
-                                **self.attributes)
+        attributes = {name: tensor(name, widened(value) if double else value) if isinstance(value, np.ndarray) else value
+                      for name, value in self.attributes.items()}
+        node = helper.make_node(self.op, names, [f"y{i}" for i in range(self.n_outputs)], domain=self.domain, **attributes)
         given = [(i, feed) for i, feed in enumerate(wide) if feed is not None]
-        inputs = [helper.make_tensor_value_info(f"x{i}", onnx_type(feed), [None] * feed.ndim if self.unknown else feed.shape)
-                  for i, feed in given if i not in self.constants]
+        inputs = [value_info(f"x{i}", feed, self.unknown) for i, feed in given if i not in self.constants]
         constants = [tensor(f"x{i}", feed) for i, feed in given if i in self.constants]
         outputs = [helper.make_empty_tensor_value_info(f"y{i}") for i in range(self.n_outputs)]
         graph = helper.make_graph([node], self.op, inputs, outputs, constants)
@@ -48,14 +49,31 @@ class Case:
         return model, {f"x{i}": feed for i, feed in given if i not in self.constants}
 
     def __str__(self):
-        shapes = ", ".join("-" if f is None else f"{f.dtype}{list(f.shape)}" + ("!" if i in self.constants else "")
+        shapes = ", ".join("-" if f is None else str(dict(f)) if isinstance(f, dict) else
+                           f"{f.dtype}{list(f.shape)}" + ("!" if i in self.constants else "")
                            for i, f in enumerate(self.feeds))
         attributes = {name: value if np.size(value) <= 6 else "..." for name, value in self.attributes.items()}
         return f"{self.domain}.{self.op}({shapes}) {attributes} opset {self.opsets.get(self.domain)}"
 
 
+class Map(dict):
+    """A map, of keys and values of these element types."""
+
+    def __init__(self, items, key, value):
+        super().__init__(items)
+        self.key, self.value = key, value
+
+
 def widened(array):
-    return array.astype(np.float64) if array is not None and array.dtype in (np.float32, np.float16) else array
+    is_narrow = isinstance(array, np.ndarray) and array.dtype in (np.float32, np.float16)
+    return array.astype(np.float64) if is_narrow else array
+
+
+def value_info(name, feed, unknown):
+    if isinstance(feed, Map):
+        value = helper.make_tensor_type_proto(feed.value, None)
+        return helper.make_value_info(name, helper.make_map_type_proto(feed.key, value))
+    return helper.make_tensor_value_info(name, onnx_type(feed), [None] * feed.ndim if unknown else feed.shape)
 
 
 def onnx_type(array):

@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from draw import ML, Case, operator
+from onnx import TensorProto as T
+
+from draw import ML, Case, Map, operator
 
 TRANSFORMS = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
 NUMBERS = (np.float32, np.float32, np.float64, np.int64, np.int32)
@@ -59,9 +61,9 @@ def named_attributes(d, trees, leaves, n_targets, positive):
 ORDERED = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 
 
-def trees_and_rows(d, dtypes=NUMBERS):
+def trees_and_rows(d, dtypes=NUMBERS, modes=ORDERED):
     width = d.int(1, 6)
-    modes = ("BRANCH_LEQ",) if d.chance(0.4) else (d.choice(ORDERED),) if d.chance(0.5) else ORDERED
+    modes = ("BRANCH_LEQ",) if d.chance(0.4) else (d.choice(modes),) if d.chance(0.5) else modes
     trees = [tree(d, width, d.int(1, 5), modes) for _ in range(d.choice((1, 2, 5, 17, 30)))]
     x = rows(d, width, dtypes)
     if x.dtype.kind == "f" and d.chance(0.3):
@@ -96,6 +98,58 @@ def classifier(d):
     else:
         a["classlabels_int64s"] = [10 * i + 7 for i in range(n)]
     return Case(d.op, [x], a, 2, opsets={ML: d.choice((1, 3))})
+
+
+NUMBERS_OF_MODES = {f"BRANCH_{name}": i for i, name in enumerate(("LEQ", "LT", "GTE", "GT", "EQ", "NEQ", "MEMBER"))}
+
+
+def listed_attributes(d, trees, n_targets, dtype):
+    """Attributes of opset 5: interior nodes and leaves in lists of their own."""
+    a = {"tree_roots": [], "leaf_targetids": []}
+    nodes = {name: [] for name in ("featureids", "truenodeids", "trueleafs", "falsenodeids", "falseleafs",
+                                   "missing_value_tracks_true")}
+    modes, splits, weights, members = [], [], [], []
+    for tree_nodes in trees:
+        if tree_nodes[0]["mode"] == "LEAF":       # a tree is no leaf
+            tree_nodes = [{"mode": "BRANCH_LEQ", "feature": 0, "nan": 0, "value": 0.0, "yes": 1, "no": 1}, {"mode": "LEAF"}]
+        places, n_inner, n_leaves = [], len(modes), len(weights)
+        for node in tree_nodes:
+            leaf = node["mode"] == "LEAF"
+            places.append(n_leaves if leaf else n_inner)
+            n_leaves, n_inner = n_leaves + leaf, n_inner + (not leaf)
+        a["tree_roots"].append(len(modes))
+        for node in tree_nodes:
+            if node["mode"] == "LEAF":
+                weights.append(float(np.float32(d.random.standard_normal())))
+                a["leaf_targetids"].append(d.int(0, n_targets - 1))
+                continue
+            modes.append(NUMBERS_OF_MODES[node["mode"]])
+            splits.append(node["value"])
+            nodes["featureids"].append(node["feature"])
+            nodes["missing_value_tracks_true"].append(node["nan"])
+            for way, name in (("yes", "true"), ("no", "false")):
+                nodes[name + "nodeids"].append(places[node[way]])
+                nodes[name + "leafs"].append(int(tree_nodes[node[way]]["mode"] == "LEAF"))
+            if node["mode"] == "BRANCH_MEMBER":
+                members += [*d.ints(d.int(1, 5), -3, 3).tolist(), float("nan")]
+    a.update({"nodes_" + name: values for name, values in nodes.items()}, nodes_modes=np.array(modes, np.uint8),
+             nodes_splits=np.array(splits, dtype), leaf_weights=np.array(weights, dtype))
+    if members:
+        a["membership_values"] = np.array(members, dtype)
+    return a
+
+
+@operator(f"{ML}.TreeEnsemble")
+def ensemble(d):
+    trees, x = trees_and_rows(d, (np.float32, np.float64), (*ORDERED, "BRANCH_MEMBER"))
+    n = d.choice((1, 1, 2, 3))
+    a = listed_attributes(d, trees, n, x.dtype)
+    if "membership_values" in a:                  # ONNX Runtime looks for whole numbers, truncated
+        x = np.nan_to_num(np.round(x))
+    a.update(n_targets=n, aggregate_function=d.int(0, 3))
+    if n > 1:
+        a["post_transform"] = d.choice((0, 3))    # ONNX Runtime takes 1 for LOGISTIC and 2 for SOFTMAX
+    return Case(d.op, [x], a, opsets={ML: 5})
 
 
 @operator(f"{ML}.LinearRegressor")
@@ -241,3 +295,39 @@ def label_encoder(d):
     if x is None:
         x = np.asarray(d.random.choice(keys["floats"] + [9], shape), np.float32)
     return Case(d.op, [x], a, opsets={ML: opset})
+
+
+@operator(f"{ML}.CastMap")
+def cast_map(d):
+    n, a = d.int(0, 6), {"cast_to": d.choice(("TO_FLOAT", "TO_STRING", "TO_INT64")), "map_form": "DENSE"}
+    sparse = d.chance()
+    keys = d.random.permutation(8)[:n] - (0 if sparse else 4)
+    if sparse:
+        a.update(map_form="SPARSE", max_map=d.int(1, 9))
+    if d.chance():
+        words = {int(key): d.choice(("12", "-3", "0", "7")) for key in keys}
+        return Case(d.op, [Map(words, T.INT64, T.STRING)], a)
+    return Case(d.op, [Map({int(key): float(d.floats((), 3)) for key in keys}, T.INT64, T.FLOAT)], a)
+
+
+WORDS = ("a", "b", "Ab", "", "xyz", "10")
+
+
+@operator(f"{ML}.DictVectorizer")
+def dict_vectorizer(d):
+    values = {T.FLOAT: lambda: float(d.floats(())), T.DOUBLE: lambda: float(d.floats(())), T.INT64: lambda: d.int(-9, 9),
+              T.STRING: lambda: d.choice(WORDS)}
+    if d.chance():
+        kind = d.choice((T.FLOAT, T.DOUBLE, T.INT64))
+        a, key, keys = {"string_vocabulary": [d.choice(WORDS) for _ in range(d.int(1, 7))]}, T.STRING, d.some(WORDS)
+    else:
+        kind = d.choice((T.FLOAT, T.DOUBLE, T.STRING))
+        a, key, keys = {"int64_vocabulary": d.ints(d.int(1, 7), -4, 4).tolist()}, T.INT64, d.some(range(-4, 5))
+    return Case(d.op, [Map({k: values[kind]() for k in keys}, key, kind)], a)
+
+
+@operator(f"{ML}.ZipMap")
+def zip_map(d):
+    n = d.int(1, 6)
+    a = {"classlabels_strings": list(WORDS[:n])} if d.chance() else {"classlabels_int64s": [5 - 3 * i for i in range(n)]}
+    return Case(d.op, [d.floats((d.int(1, 20), n) if d.chance(0.8) else (n,))], a)

@@ -22,6 +22,7 @@ NAMES = {1: "argument", 2: "memory", 3: "io", 4: "format", 5: "unsupported", 6: 
 TYPES = {1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32,
          7: np.int64, 9: np.bool_, 10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64}
 NUMBERS = {np.dtype(kind): number for number, kind in TYPES.items()}
+STRING, SEQUENCE, OPTIONAL, MAP = 8, 1001, 1002, 1003
 MAX_RANK = 16
 
 
@@ -29,6 +30,10 @@ class Tensor(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("type", ctypes.c_int), ("rank", ctypes.c_int32),
                 ("dims", ctypes.c_int64 * MAX_RANK), ("data", ctypes.c_void_p),
                 ("bytes", ctypes.c_size_t), ("reserved", ctypes.c_uint64 * 2)]
+
+
+class Text(ctypes.Structure):
+    _fields_ = [("text", ctypes.c_void_p), ("size", ctypes.c_size_t)]
 
 
 class Dimension(ctypes.Structure):
@@ -125,7 +130,7 @@ class Model:
         return {d.name.decode(): d.size for d in dims}
 
     def run(self, inputs, outputs):
-        """Arrays by name in, arrays by name out."""
+        """Arrays by name in; arrays, lists and dicts by name out."""
         arrays = {name: np.asarray(x, order="C") for name, x in inputs.items()}
         given, asked = (Tensor * len(arrays))(), (Tensor * len(outputs))()
         for t, (name, x) in zip(given, arrays.items()):
@@ -135,7 +140,7 @@ class Model:
         for t, name in zip(asked, outputs):
             t.name = name.encode()
         self.call("Run", given, len(given), asked, len(asked), None)
-        results = {name: array_of(t) for name, t in zip(outputs, asked)}
+        results = {name: value_of(t) for name, t in zip(outputs, asked)}
         self.call("Release", asked, len(asked))
         return results
 
@@ -161,7 +166,15 @@ def copied(address, count, dtype):
     return np.frombuffer(raw, dtype).copy()
 
 
-def array_of(t):
-    dtype = np.dtype(TYPES[t.type])
+def value_of(t):
+    if t.type in (SEQUENCE, OPTIONAL):
+        return [value_of(element) for element in (Tensor * t.dims[0]).from_address(t.data)]
+    if t.type == MAP:
+        keys, values = (value_of(part) for part in (Tensor * 2).from_address(t.data))
+        return dict(zip(keys.tolist(), values))
     shape = tuple(t.dims[:t.rank])
-    return copied(t.data, int(np.prod(shape, dtype=np.int64)), dtype).reshape(shape)
+    count = int(np.prod(shape, dtype=np.int64))
+    if t.type == STRING:
+        texts = [ctypes.string_at(x.text, x.size).decode() for x in (Text * count).from_address(t.data)]
+        return np.array(texts, object).reshape(shape)
+    return copied(t.data, count, np.dtype(TYPES[t.type])).reshape(shape)
