@@ -66,6 +66,8 @@ static EvalStatus read_graph(evl_context *ctx, evl_model *m, evl_source *source)
                                  : read_source(ctx, m, source);
     if (st == EVAL_OK && is_described)
         evl_registry_replace(&m->plugins.for_readers.registry, m->graph);
+    if (st == EVAL_OK && m->plugins.n && !evl_registry_carry(m->graph))
+        st = evl_no_memory(ctx);
     if (st == EVAL_OK)
         st = evl_infer_graph(ctx, m->graph);
     if (st == EVAL_OK)

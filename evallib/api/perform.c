@@ -340,7 +340,7 @@ static EvalStatus run(running *r)
     EvalStatus st = bind(r);
     if (st != EVAL_OK)
         return st;
-    s->states = r->job->states;
+    evl_session_carry(s, r->job->states);
     s->stop = r->job->stop;
     s->user = r->job->user;
     st = evl_session_run(s, r->ctx);

@@ -47,6 +47,7 @@ EvalStatus evl_body_begin(evl_session *s, evl_context *ctx, const evl_body *body
                           evl_session *child)
 {
     EvalStatus st = EVAL_OK;
+    child->states = s->states;
     child->stop = s->stop;
     child->user = s->user;
     for (size_t i = 0; i < body->n_captured && st == EVAL_OK; i++)

@@ -27,6 +27,10 @@ void evl_states_begin(evl_states *); /* forgets what a failed run wrote */
 void evl_states_swap(evl_states *);  /* what was written is what is read next */
 void evl_states_reset(evl_states *); /* nothing is carried any more */
 void evl_states_free(evl_states *);
+/* The memory of one that carries, as the last step of this run, else of the run before, left
+** it; zeros when a sequence begins. */
+EVL_MUST_USE EvalStatus evl_states_carry(evl_context *, evl_states *, size_t number, size_t bytes,
+                                         void **carried);
 
 /* A copy of the part of a graph that is asked for, through all passes, as a plan. */
 EVL_MUST_USE EvalStatus evl_compile(evl_context *, const evl_graph *, const evl_pass_env *,
@@ -56,6 +60,7 @@ struct evl_session {
     void *scratch;           /* of dynamic steps */
     size_t scratch_capacity;
     evl_states *states;      /* NULL: nothing is carried */
+    evl_states own_states;   /* of runs that begin anew, when steps need some */
     int (*stop)(void *user); /* NULL: never */
     void *user;
     evl_session *next;       /* among the plan's idle ones */
@@ -72,6 +77,9 @@ void evl_session_input(evl_session *, size_t i, const void *data);
 void evl_session_input_value(evl_session *, size_t i, const evl_tensor *); /* of any size */
 bool evl_session_has_place(const evl_plan *, size_t output);
 void evl_session_output(evl_session *, size_t i, void *data);
+
+/* What the run carries on: the caller's, or, of none, the session's own, which begin anew. */
+void evl_session_carry(evl_session *, evl_states *);
 
 /* Runs all steps. The outputs are then in evl_session_result. */
 EVL_MUST_USE EvalStatus evl_session_run(evl_session *, evl_context *);

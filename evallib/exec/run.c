@@ -41,10 +41,23 @@ static void run_together(evl_session *s, size_t i)
         evl_parallel_for(s->plan->machine->pool, evl_tile_count(t.count), run_tile, &t);
 }
 
+static EvalStatus step_carrying(evl_session *s, evl_context *ctx, size_t i)
+{
+    const evl_step *step = &s->plan->steps[i];
+    evl_call *call = &s->calls[i];
+    call->ctx = ctx;
+    EvalStatus st = evl_states_carry(ctx, s->states, step->node->state - 1, step->carried_bytes,
+                                     &call->carried);
+    if (st == EVAL_OK)
+        st = step->run(call);
+    return st == EVAL_OK ? st : evl_node_failed(ctx, step->node, st);
+}
+
 static EvalStatus (*const runners[EVL_N_STEP_KINDS])(evl_session *, evl_context *, size_t) = {
     [EVL_STEP_STATIC] = step_static, [EVL_STEP_DYNAMIC] = evl_step_dynamic,
     [EVL_STEP_IF] = evl_step_if,     [EVL_STEP_LOOP] = evl_step_loop,
     [EVL_STEP_SCAN] = evl_step_scan, [EVL_STEP_MAP] = evl_step_map,
+    [EVL_STEP_CARRYING] = step_carrying,
     [EVL_STEP_DELAY] = evl_step_delay, [EVL_STEP_RECURRENCE] = evl_step_recurrence,
 };
 
@@ -169,7 +182,10 @@ EvalStatus evl_step_dynamic(evl_session *s, evl_context *ctx, size_t i)
         now.ctx = ctx;
         now.state = p.state;
         now.scratch = s->scratch;
-        st = p.run(&now);
+        if (d.step->node->op->traits & EVL_OP_CARRIES)
+            st = evl_states_carry(ctx, s->states, d.step->node->state - 1, p.carried_bytes, &now.carried);
     }
+    if (st == EVAL_OK)
+        st = p.run(&now);
     return st == EVAL_OK ? st : evl_node_failed(ctx, d.step->node, st);
 }

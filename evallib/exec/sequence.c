@@ -42,6 +42,18 @@ void evl_states_reset(evl_states *states)
         states->before[i].bytes = states->after[i].bytes = 0;
 }
 
+static EvalStatus reserve(evl_context *ctx, evl_memory *memory, evl_state *s, size_t bytes)
+{
+    if (s->capacity >= bytes)
+        return EVAL_OK;
+    void *room = evl_allocate(memory, bytes);
+    if (!room)
+        return evl_no_memory(ctx);
+    evl_release(memory, s->data);
+    *s = (evl_state){ room, 0, bytes };
+    return EVAL_OK;
+}
+
 static void free_all(evl_memory *memory, evl_state *all, size_t n)
 {
     for (size_t i = 0; all && i < n; i++)
@@ -54,6 +66,27 @@ void evl_states_free(evl_states *states)
     free_all(states->memory, states->before, states->n);
     free_all(states->memory, states->after, states->n);
     *states = (evl_states){ .memory = states->memory };
+}
+
+EvalStatus evl_states_carry(evl_context *ctx, evl_states *states, size_t number, size_t bytes,
+                            void **carried)
+{
+    if (!states || number >= states->n)
+        return evl_fail(ctx, EVAL_ERR_INTERNAL, "there is no state %zu", number);
+    const evl_state *before = &states->before[number];
+    evl_state *after = &states->after[number];
+    if (after->bytes != bytes) {
+        EvalStatus st = reserve(ctx, states->memory, after, bytes);
+        if (st != EVAL_OK)
+            return st;
+        if (before->bytes == bytes)
+            memcpy(after->data, before->data, bytes);
+        else
+            memset(after->data, 0, bytes);
+        after->bytes = bytes;
+    }
+    *carried = after->data;
+    return EVAL_OK;
 }
 
 static void fill(double initial, EvalType type, size_t bytes, void *room)
@@ -91,13 +124,9 @@ EvalStatus evl_past_keep(evl_context *ctx, evl_states *states, const evl_past *p
     if (!states || past->state < 0 || (size_t)past->state >= states->n || bytes == 0)
         return EVAL_OK;
     evl_state *s = &states->after[past->state];
-    if (s->capacity < bytes) {
-        void *room = evl_allocate(states->memory, bytes);
-        if (!room)
-            return evl_no_memory(ctx);
-        evl_release(states->memory, s->data);
-        *s = (evl_state){ room, 0, bytes };
-    }
+    EvalStatus st = reserve(ctx, states->memory, s, bytes);
+    if (st != EVAL_OK)
+        return st;
     evl_past_read(states, past, bytes - old, old, s->data);
     if (fresh)
         memcpy((char *)s->data + old, (const char *)data + n_bytes - fresh, fresh);

@@ -160,6 +160,7 @@ static evl_session *new_session(evl_context *ctx, const evl_plan *plan, evl_aren
 
 static void free_session(evl_session *s)
 {
+    evl_states_free(&s->own_states);
     free_own(s);
     evl_arena_free(s->texts);
     evl_arena_free(s->arena);
@@ -185,6 +186,10 @@ static evl_session *new_top(evl_context *ctx, const evl_plan *plan)
     evl_arena *texts = is_texts ? evl_arena_new(ctx->memory) : NULL;
     evl_session *s =
         arena && (texts || !is_texts) ? new_session(ctx, plan, arena, texts) : NULL;
+    if (s && evl_states_new(ctx, plan->n_states, &s->own_states) != EVAL_OK) {
+        free_own(s);
+        s = NULL;
+    }
     if (!s) {
         evl_arena_free(texts);
         evl_arena_free(arena);
@@ -244,6 +249,15 @@ void evl_session_input_value(evl_session *s, size_t i, const evl_tensor *value)
     evl_type_copy(value, t);
     t->shape = value->shape;
     evl_session_input(s, i, value->data);
+}
+
+void evl_session_carry(evl_session *s, evl_states *states)
+{
+    s->states = states;
+    if (s->own_states.n == 0 || (states && states->n))
+        return;
+    evl_states_reset(&s->own_states);
+    s->states = &s->own_states;
 }
 
 bool evl_session_has_place(const evl_plan *p, size_t output)

@@ -131,6 +131,7 @@ static EvalStatus copy_node(copier *c, level *l, const evl_node *node)
     copy->name = node->name;
     copy->version = node->version;
     copy->where = node->where;
+    copy->state = node->state;
     copy->origin = c->around ? node->origin : node;
     for (size_t i = 0; i < node->n_inputs; i++) {
         EvalStatus st = copy_operand(c, l, node->inputs[i], &copy->inputs[i]);

@@ -87,6 +87,7 @@ struct evl_node {
     const evl_attribute *attributes;
     size_t where;                 /* byte offset in the file, for texts */
     const evl_node *origin;       /* in a plan's copy: the node as read */
+    size_t state;                 /* of an operator that carries: from 1, among the graph's states */
 };
 
 enum { EVL_NEWEST = 1 << 20 };

@@ -66,6 +66,7 @@ typedef struct evl_prepare {
     unsigned packed;        /* bits: inputs that evl_prepare_block has packed */
     void *state;            /* to set: what run needs; never changed by run */
     size_t scratch_bytes;   /* to set: memory that run may use, its content is nobody's */
+    size_t carried_bytes;   /* to set by an operator that carries: memory that is kept */
     evl_run *run;           /* to set when not the impl's own: the strategy */
     evl_part *part;         /* to set by element-wise operators: the run in parts */
     const char *strategy;   /* to set: its name, which a printed plan shows */
@@ -85,6 +86,7 @@ struct evl_call {
     evl_tensor *const *out;      /* NULL: not wanted; data is there, uninitialised */
     size_t n_out;
     void *scratch;               /* EVL_ALIGNMENT */
+    void *carried;               /* as the last run in this sequence left it, zeros at first */
     evl_arena *texts;            /* for texts that the run makes: they last until the next run */
 };
 
@@ -106,7 +108,8 @@ enum {
     EVL_OP_OF_SHAPE = 32, /* its values come from its input's shape alone: Shape, Size */
     EVL_OP_PACKS = 64,    /* prepare reads data of a constant input 1 by evl_prepare_block only, which
                              needs no alignment */
-    EVL_OP_NESTED = 128   /* takes or gives sequences, optionals or maps */
+    EVL_OP_NESTED = 128,  /* takes or gives sequences, optionals or maps */
+    EVL_OP_CARRIES = 256  /* keeps memory along a sequence: evl_prepare.carried_bytes */
 };
 
 struct evl_op {
@@ -115,7 +118,7 @@ struct evl_op {
     uint8_t min_inputs, max_inputs;           /* EVL_ANY_NUMBER: no bound */
     uint8_t min_outputs, max_outputs;
     uint8_t type_input;                       /* whose type chooses the implementation */
-    uint8_t traits;
+    uint16_t traits;
     EvalStatus (*infer)(evl_infer *);
     const evl_impl *real[EVL_PRECISIONS];     /* for floating point */
     const evl_impl *integer;                  /* integers and bool */

@@ -22,6 +22,29 @@ const evl_op *evl_registry_find(const evl_registry *r, const char *domain, const
     return op ? op : evl_op_find(domain, name);
 }
 
+static void number_all(evl_graph *top, evl_graph *g)
+{
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        if (g->nodes[i]->op->traits & EVL_OP_CARRIES)
+            g->nodes[i]->state = ++top->n_states;
+        for (size_t b = 0; evl_node_body(g->nodes[i], b); b++)
+            number_all(top, evl_node_body(g->nodes[i], b));
+    }
+}
+
+bool evl_registry_carry(evl_graph *g)
+{
+    size_t n = g->n_states;
+    number_all(g, g);
+    if (g->n_states == n || !g->states)
+        return true;
+    evl_state_info *all = evl_arena_take_many(g->arena, g->n_states, sizeof *all);
+    for (size_t i = 0; all && i < n; i++)
+        all[i] = g->states[i];
+    g->states = all;
+    return all;
+}
+
 void evl_registry_replace(const evl_registry *r, evl_graph *g)
 {
     if (!r || r->n == 0)

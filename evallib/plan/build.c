@@ -72,9 +72,9 @@ static evl_step_kind kind_of(const builder *b, const evl_step *s)
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
         if (s->node->op == special[i].op)
             return special[i].kind;
-    return is_known(b, s->in, s->node->n_inputs) && is_known(b, s->out, s->node->n_outputs)
-               ? EVL_STEP_STATIC
-               : EVL_STEP_DYNAMIC;
+    if (!is_known(b, s->in, s->node->n_inputs) || !is_known(b, s->out, s->node->n_outputs))
+        return EVL_STEP_DYNAMIC;
+    return s->node->op->traits & EVL_OP_CARRIES ? EVL_STEP_CARRYING : EVL_STEP_STATIC;
 }
 
 /* Pointers to the tensors of slots, in the order of a node's operands. */
@@ -130,6 +130,7 @@ static EvalStatus prepare(builder *b, evl_step *s)
     s->state = p.state;
     s->strategy = p.strategy;
     s->scratch_bytes = p.scratch_bytes;
+    s->carried_bytes = p.carried_bytes;
     return EVAL_OK;
 }
 
@@ -205,6 +206,22 @@ static EvalStatus check_delays(builder *b, const evl_step *s)
     return EVAL_OK;
 }
 
+static EvalStatus number_carried(builder *b, evl_step *s)
+{
+    evl_plan *p = b->plan;
+    for (size_t i = 0; i < s->n_bodies; i++)
+        if (s->bodies[i].plan && s->bodies[i].plan->n_states > p->n_states)
+            p->n_states = s->bodies[i].plan->n_states;
+    if (!(s->node->op->traits & EVL_OP_CARRIES))
+        return EVAL_OK;
+    if (s->node->state == 0)
+        return evl_fail(b->ctx, EVAL_ERR_UNSUPPORTED,
+                        "it keeps state along a sequence, and is none of the model's own nodes");
+    if (s->node->state > p->n_states)
+        p->n_states = s->node->state;
+    return EVAL_OK;
+}
+
 static EvalStatus add_step(builder *b, const evl_node *node)
 {
     evl_step *s = &b->plan->steps[b->plan->n_steps++];
@@ -216,8 +233,9 @@ static EvalStatus add_step(builder *b, const evl_node *node)
         st = build_bodies(b, s);
     if (st != EVAL_OK)
         return st;
+    st = number_carried(b, s);
     s->kind = kind_of(b, s);
-    if (s->kind == EVL_STEP_RECURRENCE) {
+    if (st == EVAL_OK && s->kind == EVL_STEP_RECURRENCE) {
         st = check_recurrence(b, s);
         if (st == EVAL_OK)
             st = check_delays(b, s);
@@ -238,12 +256,17 @@ static EvalStatus add_steps(builder *b, const evl_graph *g)
     return st;
 }
 
+static bool is_prepared(const evl_step *s)
+{
+    return s->kind == EVL_STEP_STATIC || s->kind == EVL_STEP_CARRYING;
+}
+
 static EvalStatus prepare_steps(builder *b)
 {
     EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < b->plan->n_steps && st == EVAL_OK; i++)
-        st = b->plan->steps[i].kind == EVL_STEP_STATIC ? prepare(b, &b->plan->steps[i])
-                                                       : settle_inputs(b, &b->plan->steps[i], 0);
+        st = is_prepared(&b->plan->steps[i]) ? prepare(b, &b->plan->steps[i])
+                                             : settle_inputs(b, &b->plan->steps[i], 0);
     return st;
 }
 

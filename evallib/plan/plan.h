@@ -28,6 +28,7 @@ typedef struct evl_slot {
 
 typedef enum evl_step_kind {
     EVL_STEP_STATIC,     /* every shape is known: prepared */
+    EVL_STEP_CARRYING,   /* the same, and it keeps memory along a sequence */
     EVL_STEP_DYNAMIC,    /* inferred and prepared in the run */
     EVL_STEP_IF,
     EVL_STEP_LOOP,
@@ -57,6 +58,7 @@ typedef struct evl_step {
     size_t together;                /* as many steps, from this one on, run a part at a time */
     const char *strategy;
     size_t scratch_bytes;
+    size_t carried_bytes;
     evl_body *bodies;
     size_t n_bodies;
 } evl_step;
@@ -77,6 +79,7 @@ struct evl_plan {
     size_t block_bytes;         /* of one session: values and scratch */
     size_t scratch_at;          /* scratch of static steps: offset in the block */
     bool has_dynamic;           /* steps that need an arena in the run */
+    size_t n_states;            /* states up to the last that a step here or in a body keeps */
     evl_mutex *lock;            /* of idle */
     evl_session *idle;          /* sessions that wait for the next run */
 };

@@ -17,12 +17,20 @@ typedef struct plugged {
 typedef struct step {
     const EvalImplementation *implementation;
     void *state; /* the plug-in's */
-    size_t scratch_bytes;
+    size_t scratch_bytes, carried_bytes;
 } step;
 
 static const plugged *plugged_of(const evl_node *node)
 {
     return (const plugged *)node->op;
+}
+
+static bool has_frames(const evl_node *node)
+{
+    for (size_t i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] && node->inputs[i]->has_frames)
+            return true;
+    return false;
 }
 
 static evl_plugin_call call_of(evl_context *ctx, const evl_node *node, EvalTensor *in, size_t n_in,
@@ -38,6 +46,7 @@ static evl_plugin_call call_of(evl_context *ctx, const evl_node *node, EvalTenso
     c.call.nIn = n_in;
     c.call.out = out;
     c.call.nOut = n_out;
+    c.call.hasFrames = has_frames(node);
     return c;
 }
 
@@ -167,6 +176,8 @@ static EvalStatus run(const evl_call *call)
     c.call.state = s->state;
     c.call.scratch = out + call->n_out;
     c.call.scratchBytes = s->scratch_bytes;
+    c.call.carried = call->carried;
+    c.call.carriedBytes = s->carried_bytes;
     return evl_plugin_answer(&c, s->implementation->Run(&c.call), "Run");
 }
 
@@ -182,6 +193,7 @@ static EvalStatus call_prepare(evl_prepare *p, step *s, EvalTensor *in, EvalTens
     EvalStatus st = s->implementation->Prepare ? s->implementation->Prepare(&c.call) : EVAL_OK;
     s->state = c.call.state;
     s->scratch_bytes = c.call.scratchBytes;
+    s->carried_bytes = plugged_of(node)->op.traits & EVL_OP_CARRIES ? c.call.carriedBytes : 0;
     return evl_plugin_answer(&c, st, "Prepare");
 }
 
@@ -195,13 +207,16 @@ static EvalStatus prepare(evl_prepare *p)
     EvalStatus st = choose(p, &s->implementation);
     if (st == EVAL_OK)
         st = call_prepare(p, s, shown, shown + p->use.n_in);
-    if (st == EVAL_OK && s->scratch_bytes > p->ctx->limits->max_tensor_bytes)
-        st = evl_fail(p->ctx, EVAL_ERR_LIMIT, "plug-in '%s': Prepare asks for %zu bytes of scratch",
-                      plugged_of(p->use.node)->guest->plugin->table.name, s->scratch_bytes);
+    size_t most = s->scratch_bytes > s->carried_bytes ? s->scratch_bytes : s->carried_bytes;
+    if (st == EVAL_OK && most > p->ctx->limits->max_tensor_bytes)
+        st = evl_fail(p->ctx, EVAL_ERR_LIMIT, "plug-in '%s': Prepare asks for %zu bytes of %s",
+                      plugged_of(p->use.node)->guest->plugin->table.name, most,
+                      most == s->scratch_bytes ? "scratch" : "carried memory");
     if (st != EVAL_OK)
         return st;
     p->state = s;
     p->scratch_bytes = bytes + s->scratch_bytes;
+    p->carried_bytes = s->carried_bytes;
     p->strategy = "plug-in";
     return EVAL_OK;
 }
@@ -251,6 +266,12 @@ static EvalStatus copy_implementations(evl_context *ctx, const evl_guest *guest,
     return EVAL_OK;
 }
 
+static unsigned traits_of(const EvalOperator *t)
+{
+    unsigned varies = t->flags & EVAL_OPERATOR_VARIES ? EVL_OP_NO_FOLD : 0;
+    return t->flags & EVAL_OPERATOR_CARRIES ? EVL_OP_NO_FOLD | EVL_OP_CARRIES : varies;
+}
+
 EvalStatus evl_plugin_operator(evl_context *ctx, const evl_guest *guest, const EvalOperator *table,
                                const evl_op **op)
 {
@@ -274,7 +295,7 @@ EvalStatus evl_plugin_operator(evl_context *ctx, const evl_guest *guest, const E
                       .min_outputs = count_of(t->minOutputs),
                       .max_outputs = count_of(t->maxOutputs),
                       .type_input = (uint8_t)t->typeInput,
-                      .traits = t->flags & EVAL_OPERATOR_VARIES ? EVL_OP_NO_FOLD : 0,
+                      .traits = (uint16_t)traits_of(t),
                       .infer = t->Infer ? infer : infer_alike,
                       .any = &impl };
     *op = &p->op;

@@ -91,6 +91,14 @@ struct EvalCall {
     void *state;               /* Prepare sets it to memory of host->Allocate; Run reads it */
     void *scratch;             /* in Run: scratchBytes, their content is nobody's */
     size_t scratchBytes;       /* Prepare sets it */
+    /* Of an operator with EVAL_OPERATOR_CARRIES, in Run: memory that is zero when a sequence
+    ** begins, and then as the Run before left it, in the call before too. An object and each of
+    ** its clones has its own; ResetState begins anew, and what the object's Run computes always
+    ** does. A call that fails leaves it as it was before. */
+    void *carried;
+    size_t carriedBytes;       /* Prepare sets it */
+    int32_t hasFrames;         /* the first axis counts frames of a sequence (CNTK): in a
+                               ** recurrence one at a time, else all there are */
 };
 
 /* What the library offers; `call` is what the plug-in's function was handed. */
@@ -168,7 +176,8 @@ typedef struct EvalImplementation {
 } EvalImplementation;
 
 enum {
-    EVAL_OPERATOR_VARIES = 1   /* gives other results for the same inputs: random numbers */
+    EVAL_OPERATOR_VARIES = 1,  /* gives other results for the same inputs: random numbers */
+    EVAL_OPERATOR_CARRIES = 2  /* keeps state along a sequence: see EvalCall */
 };
 
 typedef struct EvalOperator {

@@ -1,0 +1,205 @@
+/* Operators of plug-ins that keep state along a sequence. */
+#include "lines.h"
+#include <math.h>
+
+/* Total: y = what has been summed up so far, frame by frame where there are frames. It fails
+** when it meets a negative number, after it has added it. */
+static EvalStatus prepare_total(EvalCall *call)
+{
+    call->carriedBytes = sizeof(double);
+    return EVAL_OK;
+}
+
+static int was_with_frames;
+
+static EvalStatus run_total(EvalCall *call)
+{
+    double *sum = call->carried;
+    const real *x = call->in[0].data;
+    real *y = call->out[0].data;
+    assert_int_equal(call->carriedBytes, sizeof *sum);
+    was_with_frames = call->hasFrames;
+    for (size_t i = 0; i < call->in[0].bytes / sizeof *x; i++) {
+        *sum += (double)x[i];
+        y[i] = (real)*sum;
+        if (x[i] < 0)
+            return call->host->Fail(call, EVAL_ERR_PLUGIN, "less than nothing");
+    }
+    return EVAL_OK;
+}
+
+static const EvalImplementation any = { sizeof any, EVAL_UNDEFINED, prepare_total, run_total };
+static const EvalImplementation *const implementations[] = { &any };
+static const EvalOperator ops[] = {
+    { .size = sizeof ops[0], .domain = "test", .name = "Total", .minInputs = 1, .maxInputs = 1,
+      .minOutputs = 1, .maxOutputs = 1, .flags = EVAL_OPERATOR_CARRIES,
+      .implementations = implementations, .nImplementations = 1 },
+    { .size = sizeof ops[0], .name = "Relu", .minInputs = 1, .maxInputs = 1, .minOutputs = 1,
+      .maxOutputs = 1, .flags = EVAL_OPERATOR_CARRIES, .implementations = implementations,
+      .nImplementations = 1 },
+};
+static const EvalOperator *const operators[] = { &ops[0], &ops[1] };
+static const EvalPlugin mine = { .size = sizeof mine, .abi = EVAL_PLUGIN_ABI, .name = "mine",
+                                 .operators = operators, .nOperators = 2 };
+
+static const char totals[] = "lines\nin x -1\nnode t test Total 1 x > y\nout y\n";
+
+static EvalStatus evaluate(model *m, size_t n, const real *x, real *y)
+{
+    input in = { "x", x, n };
+    output out = { "y", y, n, 0 };
+    return m->vtbl->Evaluate(m, &in, 1, &out, 1);
+}
+
+static void expect(model *m, size_t n, const real *x, const real *wanted)
+{
+    real y[8];
+    if (evaluate(m, n, x, y) != EVAL_OK)
+        fail_msg("%s", m->vtbl->LastError(m));
+    for (size_t i = 0; i < n; i++)
+        assert_true(y[i] == wanted[i]);
+}
+
+static const real one_two_three[] = { 1, 2, 3 };
+
+static void state_goes_on_from_call_to_call_until_it_is_reset(void **state)
+{
+    (void)state;
+    model *m = load_lines(&mine, totals, NULL);
+    expect(m, 3, one_two_three, (real[]){ 1, 3, 6 });
+    expect(m, 3, one_two_three, (real[]){ 7, 9, 12 });
+    expect(m, 1, one_two_three, (real[]){ 13 }); /* another plan */
+    assert_int_equal(m->vtbl->ResetState(m), EVAL_OK);
+    expect(m, 3, one_two_three, (real[]){ 1, 3, 6 });
+    m->vtbl->Destroy(m);
+}
+
+static void an_object_and_its_clone_each_have_their_own(void **state)
+{
+    (void)state;
+    model *m = load_lines(&mine, totals, NULL), *clone;
+    expect(m, 3, one_two_three, (real[]){ 1, 3, 6 });
+    assert_int_equal(control(m)->Clone(m, &clone), EVAL_OK);
+    expect(clone, 2, one_two_three, (real[]){ 1, 3 });
+    expect(m, 1, one_two_three, (real[]){ 7 });
+    expect(clone, 1, one_two_three, (real[]){ 4 });
+    m->vtbl->Destroy(m);
+    expect(clone, 1, one_two_three, (real[]){ 5 });
+    clone->vtbl->Destroy(clone);
+}
+
+static void a_call_that_fails_changes_nothing(void **state)
+{
+    (void)state;
+    real y[2];
+    model *m = load_lines(&mine, totals, NULL);
+    expect(m, 3, one_two_three, (real[]){ 1, 3, 6 });
+    assert_int_equal(evaluate(m, 2, (real[]){ 100, -1 }, y), EVAL_ERR_PLUGIN);
+    assert_non_null(strstr(m->vtbl->LastError(m), "less than nothing"));
+    assert_non_null(strstr(m->vtbl->LastError(m), "'t'"));
+    expect(m, 1, one_two_three, (real[]){ 7 });
+    m->vtbl->Destroy(m);
+}
+
+static void run_begins_anew_each_time(void **state)
+{
+    (void)state;
+    real y[3];
+    model *m = load_lines(&mine, totals, NULL);
+    expect(m, 3, one_two_three, (real[]){ 1, 3, 6 });
+    for (int again = 0; again < 2; again++) {
+        size_t n = 3;
+        assert_int_equal(run_lines(m, one_two_three, 3, 0, y, &n), EVAL_OK);
+        assert_true(y[0] == 1 && y[2] == 6);
+    }
+    expect(m, 1, one_two_three, (real[]){ 7 }); /* Run touched nothing */
+    m->vtbl->Destroy(m);
+}
+
+static void two_nodes_keep_apart(void **state)
+{
+    (void)state;
+    model *m = load_lines(&mine, "lines\nin x -1\nnode a test Total 1 x > p\n"
+                                 "node b test Total 1 p > y\nout y\n", NULL);
+    expect(m, 3, one_two_three, (real[]){ 1, 4, 10 });
+    expect(m, 1, one_two_three, (real[]){ 17 });
+    m->vtbl->Destroy(m);
+}
+
+/* A node whose shapes are known in the run only: what NonZero finds. */
+static void a_node_that_is_planned_in_the_run_keeps_its_own_too(void **state)
+{
+    (void)state;
+    model *m = load_lines(&mine,
+                          "lines\nin x -1\nnode n - NonZero 13 x > i\nnode c - Cast 13 i > f to="
+#if EVL_REAL_IS_DOUBLE
+                          "11"
+#else
+                          "1"
+#endif
+                          "\nnode t test Total 1 f > t\nnode s - ReduceMax 13 t > y keepdims=0\nout y\n",
+                          NULL);
+    real x[] = { 0, 1, 1, 0, 1 }, y;
+    input in = { "x", x, 5 };
+    output out = { "y", &y, 1, 0 };
+    for (int again = 1; again < 4; again++) { /* 1 + 2 + 4 */
+        if (m->vtbl->Evaluate(m, &in, 1, &out, 1) != EVAL_OK)
+            fail_msg("%s", m->vtbl->LastError(m));
+        assert_true(y == (real)(7 * again));
+    }
+    m->vtbl->Destroy(m);
+}
+
+/* h = Total(x + h of the frame before, 0.1 at first): both the network and the operator keep state. */
+static const char recurrent[] = "run=NDLNetworkBuilder\n"
+                                "NDLNetworkBuilder=[\n"
+                                "    x = Input(1)\n"
+                                "    before = PastValue(1, 1, h, timeStep=1)\n"
+                                "    h = RectifiedLinear(Plus(x, before), tag=\"output\")\n"
+                                "]\n";
+
+static void in_a_recurrence_it_sees_one_frame_at_a_time(void **state)
+{
+    (void)state;
+    real x[] = { 1, 1, 1, 2 }, h[4], sum = 0, before = (real)0.1, wanted[4];
+    for (size_t i = 0; i < 4; i++) {
+        sum += x[i] + before;
+        wanted[i] = before = sum;
+    }
+    model *m = make(), *clone;
+    assert_int_equal(plugins(m)->LoadStatic(m, &mine), EVAL_OK);
+    if (m->vtbl->CreateNetwork(m, recurrent) != EVAL_OK)
+        fail_msg("%s", m->vtbl->LastError(m));
+    assert_int_equal(control(m)->Clone(m, &clone), EVAL_OK);
+    for (size_t cut = 0; cut <= 4; cut++) { /* in one call or two, it is one sequence */
+        model *one = cut % 2 ? clone : m;
+        assert_int_equal(one->vtbl->ResetState(one), EVAL_OK);
+        for (size_t part = 0; part < 2; part++) {
+            size_t from = part ? cut : 0, n = part ? 4 - cut : cut;
+            input in = { "x", x + from, n };
+            output out = { "h", h + from, n, 0 };
+            was_with_frames = 0;
+            if (n && one->vtbl->Evaluate(one, &in, 1, &out, 1) != EVAL_OK)
+                fail_msg("%s", one->vtbl->LastError(one));
+            assert_int_equal(was_with_frames, n > 0);
+        }
+        for (size_t i = 0; i < 4; i++)
+            assert_true(fabs((double)(h[i] - wanted[i])) < 1e-5);
+    }
+    m->vtbl->Destroy(m);
+    clone->vtbl->Destroy(clone);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(state_goes_on_from_call_to_call_until_it_is_reset),
+        cmocka_unit_test(an_object_and_its_clone_each_have_their_own),
+        cmocka_unit_test(a_call_that_fails_changes_nothing),
+        cmocka_unit_test(run_begins_anew_each_time),
+        cmocka_unit_test(two_nodes_keep_apart),
+        cmocka_unit_test(a_node_that_is_planned_in_the_run_keeps_its_own_too),
+        cmocka_unit_test(in_a_recurrence_it_sees_one_frame_at_a_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
