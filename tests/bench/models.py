@@ -4,8 +4,10 @@ ONNX Runtime's own tool.
 
     python models.py FOLDER [name ...]      writes FOLDER/name.onnx
 """
+import heapq
 import logging
 import pathlib
+import statistics
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -23,7 +25,7 @@ class Builder:
 
     def __init__(self, precision="f", opset=13):
         self.type, self.dtype = TYPES[precision]
-        self.opset = opset
+        self.opsets = {"": opset}
         self.random = np.random.RandomState(1234)
         self.nodes, self.weights, self.inputs, self.outputs = [], [], [], []
 
@@ -116,7 +118,8 @@ class Builder:
 
     def model(self, name):
         graph = helper.make_graph(self.nodes, name, self.inputs, self.outputs, self.weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], producer_name="evallib bench")
+        opsets = [helper.make_opsetid(domain, version) for domain, version in self.opsets.items()]
+        model = helper.make_model(graph, opset_imports=opsets, producer_name="evallib bench")
         model.ir_version = 8
         model = shape_inference.infer_shapes(model)
         del model.graph.value_info[:]
@@ -289,6 +292,53 @@ def quantize(form, given, to):
                       reduce_range=True, activation_type=q.QuantType.QUInt8, weight_type=q.QuantType.QInt8)
 
 
+# --- trees ------------------------------------------------------------------------------------------------------
+
+def grown_tree(random, n_leaves, n_features, is_level):
+    """Splits of normally distributed features, each of which divides what comes to it: (feature, threshold, yes, no)
+    by node, None for a leaf. By levels, or a random heavy leaf next: those trees are ragged."""
+    nodes, quantile = [None], statistics.NormalDist().inv_cdf
+    waiting = [(0, 0, 1.0, {})]                              # order, node, share of the rows, box in quantiles
+    while len(nodes) < 2 * n_leaves - 1:
+        _, at, share, box = heapq.heappop(waiting)
+        feature = int(random.randint(n_features))
+        low, high = box.get(feature, (0, 1))
+        part = random.uniform(.3, .7)
+        middle = low + part * (high - low)
+        nodes[at] = (feature, float(np.float32(quantile(min(max(middle, 1e-9), 1 - 1e-9)))), len(nodes), len(nodes) + 1)
+        for weight, side in ((part, (low, middle)), (1 - part, (middle, high))):
+            order = len(nodes) if is_level else -share * weight * random.exponential()
+            heapq.heappush(waiting, (order, len(nodes), share * weight, {**box, feature: side}))
+            nodes.append(None)
+    return nodes
+
+
+def forest(batch, n_trees, n_leaves, n_classes=1, is_level=False, precision="f", n_features=30):
+    """One class: a regressor, as boosting makes them; more: a leaf has a share of each, most often of one alone."""
+    g = Builder(precision)
+    g.opsets["ai.onnx.ml"] = 3
+    kind, votes = ("TreeEnsembleClassifier", "class") if n_classes > 1 else ("TreeEnsembleRegressor", "target")
+    a = {}
+
+    def add(prefix, **values):
+        for name, value in values.items():
+            a.setdefault(f"{prefix}_{name}", []).append(value)
+
+    for tree in range(n_trees):
+        for number, split in enumerate(grown_tree(g.random, n_leaves, n_features, is_level)):
+            feature, threshold, yes, no = split or (0, 0.0, 0, 0)
+            add("nodes", treeids=tree, nodeids=number, featureids=feature, values=threshold, truenodeids=yes, falsenodeids=no,
+                modes="BRANCH_LEQ" if split else "LEAF")
+            shares = g.random.dirichlet([.1] * n_classes) if n_classes > 1 else g.random.standard_normal(1)
+            for target, share in enumerate([] if split else shares):
+                add(votes, treeids=tree, nodeids=number, ids=target, weights=float(np.float32(round(share, 3) / n_trees)))
+    a.update({"classlabels_int64s": list(range(n_classes))} if n_classes > 1 else {"n_targets": 1})
+    y = g.op(kind, g.input("x", batch, n_features), n=1 + (n_classes > 1), domain="ai.onnx.ml", **a)
+    if n_classes > 1:
+        return g.output(y, T.INT64).output(f"t{int(y[1:]) + 1}")
+    return g.output(y)
+
+
 # --- the list ---------------------------------------------------------------------------------------------------
 
 @dataclass
@@ -402,7 +452,13 @@ OPERATORS = {
     "conv_transpose_4x4": product("ConvTranspose", [1, 64, 56, 56], (64, 32, 4, 4), strides=[2, 2], pads=[1] * 4),
 }
 
-MODELS = {**NETWORKS, **QUANTIZED, **OPERATORS}
+FORESTS = {
+    f"{name}_b{batch}": Entry(lambda batch=batch, kind=kind: forest(batch, *kind), (bar, bar))
+    for batch, bar in ((1, 2), (1000, 3))
+    for name, kind in {"forest": (100, 256, 3, True), "boosted": (500, 31), "deep": (50, 1500, 10), "stumps": (1000, 4)}.items()
+}
+
+MODELS = {**NETWORKS, **QUANTIZED, **OPERATORS, **FORESTS}
 
 # How time grows with what is asked; no bars.
 SCALING = {
