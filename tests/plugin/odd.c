@@ -8,7 +8,7 @@
 #endif
 enum { GOOD, NO_TABLE, WRONG_ABI, NEEDS_MORE, BAD_START, BAD_RANK, BAD_DIM, BAD_TYPE, OPEN_SHAPE,
        WRITES_NOTHING, BAD_RUN, SILENT_RUN, BAD_PREPARE, MUCH_SCRATCH, NO_RUN, NO_NAME, STRANGE_STATUS,
-       OLD };
+       OLD, NEW };
 
 static EvalStatus start(EvalCall *call)
 {
@@ -73,7 +73,7 @@ static const EvalOperator relu = { sizeof relu, "", "Relu", 1, 1, 1, 1, 0, 0, in
 static const EvalOperator *const operators[] = { &odd, &relu };
 static const EvalPlugin plugin = {
     ODD == OLD ? offsetof(EvalPlugin, readers) : sizeof plugin,
-    ODD == WRONG_ABI ? 7 : EVAL_PLUGIN_ABI, 0, ODD == NEEDS_MORE ? 100000 : 0, "odd", "0.1", start, stop,
+    ODD == WRONG_ABI ? 7 : EVAL_PLUGIN_ABI, 0, ODD == NEEDS_MORE ? 100000 : ODD == NEW ? sizeof(EvalHost) : 0, "odd", "0.1", start, stop,
     operators, ODD == GOOD || ODD == OLD ? 2 : 1, 0, 0, 0, 0, 0, 0, 0
 };
 
