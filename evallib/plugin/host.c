@@ -165,11 +165,24 @@ static int give_attribute(EvalCall *call, size_t index, EvalAttribute *attribute
     return 0;
 }
 
+static EvalStatus do_replaced(EvalCall *call)
+{
+    evl_plugin_call *c = full(call);
+    EvalStatus st = c->replaced
+                        ? c->replaced(c)
+                        : evl_fail(c->ctx, EVAL_ERR_PLUGIN,
+                                   "plug-in '%s': it stands in no operator's place, or that one was "
+                                   "not prepared",
+                                   c->guest->plugin->table.name);
+    c->has_failed |= st != EVAL_OK;
+    return st;
+}
+
 const EvalHost evl_plugin_host = {
     sizeof evl_plugin_host, EVAL_PLUGIN_ABI, EVL_VERSION, allocate, write_log, fail, parallel_for,
     give_int, give_number, give_text, give_ints, give_numbers, give_attribute,
     evl_plugin_add_input, evl_plugin_add_constant, evl_plugin_add_node, evl_plugin_add_output,
     evl_plugin_add_metadata, evl_plugin_nodes, evl_plugin_view_node, evl_plugin_node_input,
     evl_plugin_node_output, evl_plugin_view_value, evl_plugin_new_value, evl_plugin_new_constant,
-    evl_plugin_put_node, evl_plugin_rename_node,
+    evl_plugin_put_node, evl_plugin_rename_node, do_replaced,
 };

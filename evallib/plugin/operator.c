@@ -11,6 +11,7 @@ typedef struct plugged {
     EvalOperator table;
     EvalImplementation *implementations;
     const evl_guest *guest;
+    const evl_op *replaced; /* NULL: none that could do it in its place */
 } plugged;
 
 /* What a prepared step keeps. */
@@ -18,6 +19,11 @@ typedef struct step {
     const EvalImplementation *implementation;
     void *state; /* the plug-in's */
     size_t scratch_bytes, carried_bytes;
+    /* Of the replaced operator, when it was prepared. */
+    evl_node node; /* as if it were that one's */
+    evl_run *replaced_run;
+    const void *replaced_state;
+    size_t replaced_bytes; /* of scratch, which come first */
 } step;
 
 static const plugged *plugged_of(const evl_node *node)
@@ -98,6 +104,18 @@ static bool is_all_known(const evl_infer *infer)
     return true;
 }
 
+static EvalStatus infer_replaced(evl_plugin_call *c)
+{
+    evl_node node = *c->node;
+    evl_infer infer = *c->as.infer;
+    node.op = plugged_of(c->node)->replaced;
+    infer.use.node = &node;
+    EvalStatus st = node.op->infer(&infer);
+    for (size_t i = 0; i < infer.n_out && st == EVAL_OK; i++)
+        show_output(c->node, &infer.out[i], i, &c->call.out[i]);
+    return st;
+}
+
 static EvalStatus call_infer(evl_infer *infer, EvalTensor *in, EvalTensor *out)
 {
     const evl_node *node = infer->use.node;
@@ -105,6 +123,8 @@ static EvalStatus call_infer(evl_infer *infer, EvalTensor *in, EvalTensor *out)
     show_inputs(node, infer->use.in, infer->use.n_in, in);
     for (size_t i = 0; i < infer->n_out; i++)
         show_output(node, &infer->out[i], i, &out[i]);
+    c.replaced = plugged_of(node)->replaced ? infer_replaced : NULL;
+    c.as.infer = infer;
     EvalStatus st = evl_plugin_answer(&c, plugged_of(node)->table.Infer(&c.call), "Infer");
     for (size_t i = 0; i < infer->n_out && st == EVAL_OK; i++) {
         st = take_inferred(&c, i, &infer->out[i]);
@@ -160,10 +180,19 @@ static EvalStatus choose(const evl_prepare *p, const EvalImplementation **implem
                     op->guest->plugin->table.name, evl_type_name(type));
 }
 
+static EvalStatus run_replaced(evl_plugin_call *c)
+{
+    const step *s = c->as.run->state;
+    evl_call call = *c->as.run;
+    call.node = &s->node;
+    call.state = s->replaced_state;
+    return s->replaced_run(&call);
+}
+
 static EvalStatus run(const evl_call *call)
 {
     const step *s = call->state;
-    EvalTensor *in = call->scratch, *out = in + call->n_in;
+    EvalTensor *in = (void *)((char *)call->scratch + s->replaced_bytes), *out = in + call->n_in;
     evl_plugin_call c = call_of(call->ctx, call->node, in, call->n_in, out, call->n_out);
     show_inputs(call->node, call->in, call->n_in, in);
     for (size_t i = 0; i < call->n_out; i++) {
@@ -178,7 +207,29 @@ static EvalStatus run(const evl_call *call)
     c.call.scratchBytes = s->scratch_bytes;
     c.call.carried = call->carried;
     c.call.carriedBytes = s->carried_bytes;
+    c.replaced = s->replaced_run ? run_replaced : NULL;
+    c.as.run = call;
     return evl_plugin_answer(&c, s->implementation->Run(&c.call), "Run");
+}
+
+static EvalStatus prepare_replaced(evl_plugin_call *c)
+{
+    evl_prepare p = *c->as.prepare;
+    step *s = p.state;
+    const evl_tensor *chooser = evl_use_in(&p.use, plugged_of(c->node)->replaced->type_input);
+    s->node = *c->node;
+    p.use.node = &s->node;
+    s->node.op = plugged_of(c->node)->replaced;
+    const evl_impl *impl = evl_op_impl(s->node.op, chooser ? chooser->type : EVAL_UNDEFINED, p.machine->precision);
+    if (!impl)
+        return evl_fail(p.ctx, EVAL_ERR_TYPE, "the replaced operator is not offered for that type");
+    p.run = impl->run;
+    p.state = NULL;
+    EvalStatus st = impl->prepare ? impl->prepare(&p) : EVAL_OK;
+    s->replaced_run = st == EVAL_OK ? p.run : NULL;
+    s->replaced_state = p.state;
+    s->replaced_bytes = (p.scratch_bytes + EVL_ALIGNMENT - 1) / EVL_ALIGNMENT * EVL_ALIGNMENT;
+    return st;
 }
 
 static EvalStatus call_prepare(evl_prepare *p, step *s, EvalTensor *in, EvalTensor *out)
@@ -190,6 +241,9 @@ static EvalStatus call_prepare(evl_prepare *p, step *s, EvalTensor *in, EvalTens
         show_output(node, p->out[i], i, &out[i]);
     c.arena = p->arena;
     c.call.real = p->machine->real;
+    c.replaced = plugged_of(node)->replaced ? prepare_replaced : NULL;
+    c.as.prepare = p;
+    p->state = s;
     EvalStatus st = s->implementation->Prepare ? s->implementation->Prepare(&c.call) : EVAL_OK;
     s->state = c.call.state;
     s->scratch_bytes = c.call.scratchBytes;
@@ -214,8 +268,7 @@ static EvalStatus prepare(evl_prepare *p)
                       most == s->scratch_bytes ? "scratch" : "carried memory");
     if (st != EVAL_OK)
         return st;
-    p->state = s;
-    p->scratch_bytes = bytes + s->scratch_bytes;
+    p->scratch_bytes = s->replaced_bytes + bytes + s->scratch_bytes;
     p->carried_bytes = s->carried_bytes;
     p->strategy = "plug-in";
     return EVAL_OK;
@@ -272,8 +325,8 @@ static unsigned traits_of(const EvalOperator *t)
     return t->flags & EVAL_OPERATOR_CARRIES ? EVL_OP_NO_FOLD | EVL_OP_CARRIES : varies;
 }
 
-EvalStatus evl_plugin_operator(evl_context *ctx, const evl_guest *guest, const EvalOperator *table,
-                               const evl_op **op)
+EvalStatus evl_plugin_operator(evl_context *ctx, const evl_guest *guest, const evl_registry *before,
+                               const EvalOperator *table, const evl_op **op)
 {
     plugged *p = evl_arena_take(guest->arena, sizeof *p);
     if (!p)
@@ -287,6 +340,9 @@ EvalStatus evl_plugin_operator(evl_context *ctx, const evl_guest *guest, const E
     if (st != EVAL_OK)
         return st;
     const EvalOperator *t = &p->table;
+    p->replaced = evl_registry_find(before, t->domain, t->name);
+    if (p->replaced && p->replaced->traits & (EVL_OP_CONTROL | EVL_OP_SEQUENCE | EVL_OP_NESTED | EVL_OP_CARRIES))
+        p->replaced = NULL;
     bool is_standard = !t->domain || !*t->domain || strcmp(t->domain, "ai.onnx") == 0;
     p->op = (evl_op){ .name = t->name,
                       .domain = is_standard ? NULL : t->domain,

@@ -71,6 +71,12 @@ typedef struct evl_plugin_call {
     bool has_changed;           /* the network, by a pass */
     EvalTensor tensor;          /* the last attribute of that kind that was given */
     bool has_failed;            /* told why */
+    EvalStatus (*replaced)(struct evl_plugin_call *); /* does what the replaced operator does */
+    union {
+        evl_infer *infer;
+        evl_prepare *prepare;
+        const evl_call *run;
+    } as;                       /* what that one is asked by */
 } evl_plugin_call;
 
 extern const EvalHost evl_plugin_host;
@@ -81,9 +87,9 @@ EvalStatus evl_plugin_answer(evl_plugin_call *, EvalStatus, const char *what);
 /* A table of any size as this library knows it. */
 void evl_plugin_copy(void *to, size_t size, const void *from);
 
-/* operator.c: the descriptor of one; checks what can be. */
-EVL_MUST_USE EvalStatus evl_plugin_operator(evl_context *, const evl_guest *, const EvalOperator *,
-                                            const evl_op **);
+/* operator.c: the descriptor of one; checks what can be. The registry has those before it. */
+EVL_MUST_USE EvalStatus evl_plugin_operator(evl_context *, const evl_guest *, const evl_registry *,
+                                            const EvalOperator *, const evl_op **);
 /* reader.c */
 EvalStatus evl_plugin_read(evl_context *, const evl_guests *, const evl_source *, evl_graph *,
                            bool *is_claimed);

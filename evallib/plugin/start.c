@@ -21,7 +21,8 @@ static EvalStatus wrap_operators(evl_context *ctx, const evl_guest *guest, evl_p
     EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < table->nOperators && st == EVAL_OK; i++) {
         size_t *n = &plugins->for_readers.registry.n;
-        st = evl_plugin_operator(ctx, guest, table->operators[i], &plugins->ops[*n]);
+        st = evl_plugin_operator(ctx, guest, &plugins->for_readers.registry, table->operators[i],
+                                 &plugins->ops[*n]);
         *n += st == EVAL_OK;
     }
     return st;

@@ -162,6 +162,10 @@ struct EvalHost {
     /* Another operator with the same operands and attributes. */
     EvalStatus (*RenameNode)(EvalCall *call, size_t node, const char *domain, const char *op,
                              int32_t version);
+
+    /* In Infer, Prepare and Run of an operator that stands in the place of another: what that one
+    ** does. It runs only where it was prepared. */
+    EvalStatus (*Replaced)(EvalCall *call);
 };
 
 /* An operator for one element type. */

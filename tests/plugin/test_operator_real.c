@@ -1,4 +1,5 @@
-/* Operators of plug-ins that keep state along a sequence. */
+/* Operators of plug-ins that keep state along a sequence, and such as leave some of their work to
+** the operator in whose place they stand. */
 #include "lines.h"
 #include <math.h>
 
@@ -190,6 +191,103 @@ static void in_a_recurrence_it_sees_one_frame_at_a_time(void **state)
     clone->vtbl->Destroy(clone);
 }
 
+/* --- in the place of another ----------------------------------------------------------------- */
+
+static EvalStatus replaced(EvalCall *call)
+{
+    return call->host->Replaced(call);
+}
+
+static EvalStatus prepare_twice(EvalCall *call)
+{
+    call->scratchBytes = 100;
+    return call->host->Replaced(call);
+}
+
+/* Twice what the replaced one gives; the plug-in's memory and that one's lie apart. */
+static EvalStatus run_twice(EvalCall *call)
+{
+    real *y = call->out[0].data;
+    memset(call->scratch, 77, call->scratchBytes);
+    EvalStatus st = call->host->Replaced(call);
+    for (size_t i = 0; st == EVAL_OK && i < call->out[0].bytes / sizeof *y; i++)
+        y[i] *= 2;
+    for (size_t i = 0; i < call->scratchBytes; i++)
+        assert_int_equal(((char *)call->scratch)[i], 77);
+    return st;
+}
+
+static const EvalImplementation twice = { sizeof twice, EVAL_UNDEFINED, prepare_twice, run_twice };
+static const EvalImplementation unprepared = { sizeof unprepared, EVAL_UNDEFINED, NULL, replaced };
+static const EvalImplementation *const twices[] = { &twice };
+static const EvalImplementation *const unprepareds[] = { &unprepared };
+static const EvalOperator matmul = { .size = sizeof matmul, .name = "MatMul", .minInputs = 2,
+                                     .maxInputs = 2, .minOutputs = 1, .maxOutputs = 1,
+                                     .Infer = replaced, .implementations = twices,
+                                     .nImplementations = 1 };
+static const EvalOperator tanh_op = { .size = sizeof tanh_op, .name = "Tanh", .minInputs = 1,
+                                      .maxInputs = 1, .minOutputs = 1, .maxOutputs = 1,
+                                      .Infer = replaced, .implementations = twices,
+                                      .nImplementations = 1 };
+static const EvalOperator neg = { .size = sizeof neg, .name = "Neg", .minInputs = 1, .maxInputs = 1,
+                                  .minOutputs = 1, .maxOutputs = 1, .Infer = replaced,
+                                  .implementations = unprepareds, .nImplementations = 1 };
+static const EvalOperator nobody = { .size = sizeof nobody, .domain = "test", .name = "Nobody",
+                                     .minInputs = 1, .maxInputs = 1, .minOutputs = 1, .maxOutputs = 1,
+                                     .Infer = replaced, .implementations = twices,
+                                     .nImplementations = 1 };
+static const EvalOperator *const replacers[] = { &matmul, &tanh_op, &neg, &nobody };
+static const EvalPlugin replacing = { .size = sizeof replacing, .abi = EVAL_PLUGIN_ABI, .name = "again",
+                                      .operators = replacers, .nOperators = 4 };
+
+static void what_is_replaced_can_be_asked_to_do_it(void **state)
+{
+    (void)state;
+    static const char network[] = "lines\nin x -1 2\nconstant w 2 2 = 1 2 3 4\n"
+                                  "node m - MatMul 13 x w > p\nnode t - Tanh 13 p > y\nout y\n";
+    real x[] = { 0.5, 0.25, -1, 0 }, y[4];
+    size_t n = 4;
+    model *m = load_lines(&replacing, network, NULL);
+    if (run_lines(m, x, 4, 2, y, &n) != EVAL_OK)
+        fail_msg("%s", m->vtbl->LastError(m));
+    assert_int_equal(n, 4);
+    const double products[] = { 2.5, 4, -2, -4 };
+    for (size_t i = 0; i < 4; i++)
+        assert_true(fabs((double)y[i] - 2 * tanh(products[i])) < 1e-6);
+    m->vtbl->Destroy(m);
+}
+
+/* A second one of the name stands in the place of the first: four times. */
+static void a_replaced_one_may_be_a_plugins_too(void **state)
+{
+    (void)state;
+    static const char network[] = "lines\nin x -1\nnode t - Tanh 13 x > y\nout y\n";
+    real x = 1, y;
+    size_t n = 1;
+    model *m = load_lines(&replacing, network, NULL);
+    assert_int_equal(plugins(m)->LoadStatic(m, &replacing), EVAL_OK);
+    assert_int_equal(control(m)->LoadMemory(m, network, sizeof network - 1, NULL), EVAL_OK);
+    assert_int_equal(run_lines(m, &x, 1, 0, &y, &n), EVAL_OK);
+    assert_true(fabs((double)y - 4 * tanh(1.0)) < 1e-6);
+    m->vtbl->Destroy(m);
+}
+
+static void what_was_not_prepared_or_is_not_there_is_told(void **state)
+{
+    (void)state;
+    real x = 1, y;
+    size_t n = 1;
+    EvalStatus st;
+    model *m = load_lines(&replacing, "lines\nin x -1\nnode t - Neg 13 x > y\nout y\n", NULL);
+    assert_int_equal(run_lines(m, &x, 1, 0, &y, &n), EVAL_ERR_PLUGIN);
+    assert_non_null(strstr(m->vtbl->LastError(m), "no operator's place"));
+    m->vtbl->Destroy(m);
+    m = load_lines(&replacing, "lines\nin x -1\nnode t test Nobody 1 x > y\nout y\n", &st);
+    assert_int_equal(st, EVAL_ERR_PLUGIN);
+    assert_non_null(strstr(m->vtbl->LastError(m), "no operator's place"));
+    m->vtbl->Destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +298,9 @@ int main(void)
         cmocka_unit_test(two_nodes_keep_apart),
         cmocka_unit_test(a_node_that_is_planned_in_the_run_keeps_its_own_too),
         cmocka_unit_test(in_a_recurrence_it_sees_one_frame_at_a_time),
+        cmocka_unit_test(what_is_replaced_can_be_asked_to_do_it),
+        cmocka_unit_test(a_replaced_one_may_be_a_plugins_too),
+        cmocka_unit_test(what_was_not_prepared_or_is_not_there_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
