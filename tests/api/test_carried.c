@@ -21,7 +21,7 @@ static int setup(void **state)
     z->t.shape = in->t.shape;
     z->has_frames = true;
     memset(infos, 0, sizeof infos);
-    infos[1] = (evl_state_info){ z, 2 };
+    infos[1] = (evl_state_info){ .value = z, .n_frames = 2 };
     c.g->states = infos;
     c.g->n_states = 3;
     assert_int_equal(evl_states_new(c.ctx, 3, &c.e.states), EVAL_OK);

@@ -132,7 +132,7 @@ static void each_lack_of_memory_is_told(void **state)
         evl_plan *made = NULL;
         evl_test_memory(&memory, failing);
         evl_context_init(&ctx, &memory, &evl_default_limits);
-        evl_pass_env env = { &n.machine, evl_store_new(&memory) };
+        evl_pass_env env = { .machine = &n.machine, .store = evl_store_new(&memory) };
         st = env.store ? evl_compile(&ctx, n.g, &env, &key, &made) : EVAL_ERR_MEMORY;
         assert_true((st == EVAL_OK) == (made != NULL));
         evl_plan_free(made);

@@ -76,7 +76,7 @@ static void plan(fixture *f)
     assert_int_equal(evl_infer_graph(f->ctx, f->g), EVAL_OK);
     for (size_t i = 0; i < f->g->n_inputs; i++)
         given_t[i] = f->g->inputs[i]->t;
-    f->env = (evl_pass_env){ &f->machine, evl_store_new(f->ctx->memory) };
+    f->env = (evl_pass_env){ .machine = &f->machine, .store = evl_store_new(f->ctx->memory) };
     evl_selection s = { f->g->inputs, given_t, f->g->n_inputs, &f->value[f->n - 1], 1 };
     assert_int_equal(evl_compile(f->ctx, f->g, &f->env, &s, &f->plan), EVAL_OK);
 }
