@@ -44,9 +44,14 @@ static size_t offset_of(const layout *l, size_t slot)
     return offset;
 }
 
+static size_t exact_bytes(const evl_tensor *t)
+{
+    return evl_shape_count(&t->shape) * evl_type_size(t->type);
+}
+
 static size_t bytes_of(const evl_tensor *t)
 {
-    size_t bytes = evl_shape_count(&t->shape) * evl_type_size(t->type);
+    size_t bytes = exact_bytes(t);
     return (bytes + EVL_ALIGNMENT - 1) / EVL_ALIGNMENT * EVL_ALIGNMENT;
 }
 
@@ -132,13 +137,22 @@ static void join_aliases(layout *l)
     }
 }
 
+/* Its class holds the slot's bytes and no others. What small values take in the block does not
+** tell: a part and the whole may both be a line of the cache. */
+static bool fills_class(const layout *l, size_t slot)
+{
+    size_t root = root_of(l, slot);
+    const evl_slot *slots = l->plan->slots;
+    return exact_bytes(&slots[root].t) == exact_bytes(&slots[slot].t) &&
+           l->lives[root].bytes == bytes_of(&slots[slot].t);
+}
+
 /* Part `input` is made where Concat would copy it to, if it has no place already. */
 static void join_part(layout *l, const evl_step *s, size_t input, size_t at)
 {
-    const evl_tensor *t = &l->plan->slots[s->in[input]].t;
-    const life *part = &l->lives[root_of(l, (size_t)s->in[input])];
-    if (!part->is_fixed && part->bytes == bytes_of(t) && at % EVL_ALIGNMENT == 0)
-        join(l, (size_t)s->out[0], (size_t)s->in[input], at);
+    size_t part = (size_t)s->in[input];
+    if (!l->lives[root_of(l, part)].is_fixed && fills_class(l, part) && at % EVL_ALIGNMENT == 0)
+        join(l, (size_t)s->out[0], part, at);
 }
 
 static void join_parts(layout *l)
@@ -155,7 +169,7 @@ static void join_parts(layout *l)
         for (size_t j = 0; j < s->node->n_inputs && evl_shape_count_part(whole, 0, (int32_t)axis) == 1; j++) {
             const evl_tensor *t = &p->slots[s->in[j]].t;
             join_part(l, s, j, at);
-            at += evl_shape_count(&t->shape) * evl_type_size(t->type);
+            at += exact_bytes(t);
         }
     }
 }
@@ -186,10 +200,9 @@ static bool may_overwrite(const layout *l, const evl_step *s, size_t step, size_
 /* One of them has a class of its own, which goes where the other is. */
 static bool overwrite(layout *l, size_t in, size_t out)
 {
-    size_t from = root_of(l, in), to = root_of(l, out);
-    if (to == out)
+    if (root_of(l, out) == out)
         join(l, in, out, offset_of(l, in));
-    else if (l->lives[from].bytes == bytes_of(&l->plan->slots[out].t))
+    else if (fills_class(l, in))
         join(l, out, in, offset_of(l, out));
     return root_of(l, in) == root_of(l, out);
 }

@@ -152,23 +152,28 @@ static evl_value *concat(evl_graph *g, evl_value *a, evl_value *b)
     return v;
 }
 
-/* Runs the plan on x = 1, 2, 3 ... and looks at the first output. */
-static void expect(fixture *f, const int64_t *times, size_t n)
+/* Runs the plan on `size` numbers x = 1, 2, 3 ... and looks at the first output. */
+static void expect_of(fixture *f, size_t size, const int64_t *times, size_t n)
 {
     int64_t x[N];
     for (int64_t i = 0; i < N; i++)
         x[i] = i + 1;
     evl_session *s;
     assert_int_equal(evl_session_take(f->ctx, f->plan, &s), EVAL_OK);
-    int64_t *y = calloc(n * N, sizeof *y);
+    int64_t *y = calloc(n * size, sizeof *y);
     assert_non_null(y);
     evl_session_input(s, 0, x);
     evl_session_output(s, 0, y);
     assert_int_equal(evl_session_run(s, f->ctx), EVAL_OK);
-    for (size_t i = 0; i < n * N; i++)
-        assert_int_equal(y[i], times[i / N] * x[i % N]);
+    for (size_t i = 0; i < n * size; i++)
+        assert_int_equal(y[i], times[i / size] * x[i % size]);
     free(y);
     evl_session_give(f->plan, s);
+}
+
+static void expect(fixture *f, const int64_t *times, size_t n)
+{
+    expect_of(f, N, times, n);
 }
 
 static void parts_are_made_where_they_are_joined(void **state)
@@ -223,6 +228,21 @@ static void a_value_joined_to_itself_is_there_twice(void **state)
     end(&f);
 }
 
+/* Parts and wholes that take one line of the cache each. */
+static void small_parts_of_two_wholes_are_told_from_them(void **state)
+{
+    (void)state;
+    fixture f = begin();
+    evl_value *x = toy_input(f.g, "x", 2), *a = toy_node(f.g, &toy_sum, "a", x, x);
+    evl_value *b = toy_node(f.g, &toy_sum, "b", a, x), *c = toy_node(f.g, &toy_sum, "c", b, x);
+    evl_value *first = concat(f.g, a, b), *second = concat(f.g, a, c);
+    evl_value *both = toy_node(f.g, &toy_sum, "both", first, second);
+    evl_value *y = toy_node(f.g, &toy_sum, "y", both, first);
+    plan(&f, &y, 1);
+    expect_of(&f, 2, (const int64_t[]){ 6, 10 }, 2);
+    end(&f);
+}
+
 static void a_plan_prints_its_steps(void **state)
 {
     (void)state;
@@ -248,6 +268,7 @@ int main(void)
         cmocka_unit_test(a_part_that_is_used_again_is_not_overwritten),
         cmocka_unit_test(a_joined_value_may_be_a_part_itself),
         cmocka_unit_test(a_value_joined_to_itself_is_there_twice),
+        cmocka_unit_test(small_parts_of_two_wholes_are_told_from_them),
         cmocka_unit_test(a_plan_prints_its_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
