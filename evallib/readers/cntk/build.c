@@ -118,8 +118,8 @@ static void name_frames(evl_value *v, bool is_single)
 
 static EvalStatus build_single(const evl_cntk_network *net, const evl_cntk_node *node)
 {
-    evl_value **in = evl_arena_take_many(net->graph->arena, node->n_inputs, sizeof *in);
-    if (!in && node->n_inputs > 0)
+    evl_value **in = evl_arena_take_many(net->graph->arena, node->n_inputs + 1, sizeof *in);
+    if (!in)
         return evl_no_memory(net->ctx);
     for (size_t i = 0; i < node->n_inputs; i++)
         in[i] = net->values[node->inputs[i]->index];
