@@ -63,7 +63,7 @@ static inline bool all_usual(size_t n, const real *x, const real *y)
     real_bits n_others = 0;
 #pragma omp simd reduction(+ : n_others)
     for (size_t i = 0; i < n; i++)
-        n_others += (x[i] > 0) & (x[i] <= REAL_MAX) & (y[i] == y[i]) ? 0 : 1;
+        n_others += ((x[i] > 0) & (x[i] <= REAL_MAX) & (y[i] == y[i])) ? 0 : 1;
     return n_others == 0;
 }
 
