@@ -229,6 +229,7 @@ static EvalStatus create(evl_context *ctx, evl_arena *arena, evl_evaluator *e,
         return st;
     evl_source source = given ? *given : (evl_source){ .path = settings.model_path };
     source.may_map = settings.may_map;
+    size_t cap = e->home->memory.cap;
     e->home->memory.cap = (size_t)settings.most_memory;
     ctx->limits = &settings.limits;
     st = evl_plugin_list_all(ctx, e, &settings, &plugins);
@@ -240,6 +241,8 @@ static EvalStatus create(evl_context *ctx, evl_arena *arena, evl_evaluator *e,
         if (st != EVAL_OK)
             evl_model_release(model);
     }
+    if (st != EVAL_OK)
+        e->home->memory.cap = cap;
     ctx->limits = &evl_default_limits;
     return st;
 }

@@ -167,8 +167,12 @@ void evl_fail_at(evl_context *ctx, const char *format, ...)
 
 EvalStatus evl_no_memory(evl_context *ctx)
 {
-    return evl_fail(ctx, EVAL_ERR_MEMORY, "not enough memory: %zu bytes are held already",
-                    atomic_load(&ctx->memory->bytes));
+    size_t cap = atomic_load(&ctx->memory->cap);
+    EvalStatus st = evl_fail(ctx, EVAL_ERR_MEMORY, "not enough memory: %zu bytes are held already",
+                             atomic_load(&ctx->memory->bytes));
+    if (cap)
+        evl_fail_more(ctx, ", and the setting maxMemory allows %zu", cap);
+    return st;
 }
 
 void evl_note(const evl_context *ctx, EvalLogLevel level, const char *format, ...)

@@ -36,7 +36,7 @@ void evl_memory_init(evl_memory *memory, const EvalAllocator *from, size_t cap)
     memory->from =
         from ? *from
              : (EvalAllocator){ sizeof(EvalAllocator), system_allocate, system_release, NULL };
-    memory->cap = cap;
+    atomic_init(&memory->cap, cap);
     atomic_init(&memory->bytes, 0);
     atomic_init(&memory->peak_bytes, 0);
     atomic_init(&memory->blocks, 0);
@@ -47,8 +47,8 @@ void evl_memory_init(evl_memory *memory, const EvalAllocator *from, size_t cap)
 /* The bytes are claimed before they are asked for, so that threads together cannot pass the cap. */
 static bool claim(evl_memory *memory, size_t bytes)
 {
-    size_t held = atomic_fetch_add(&memory->bytes, bytes) + bytes;
-    if (held < bytes || (memory->cap && held > memory->cap)) {
+    size_t held = atomic_fetch_add(&memory->bytes, bytes) + bytes, cap = atomic_load(&memory->cap);
+    if (held < bytes || (cap && held > cap)) {
         atomic_fetch_sub(&memory->bytes, bytes);
         return false;
     }

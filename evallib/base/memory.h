@@ -14,7 +14,7 @@ enum { EVL_ALIGNMENT = 64 }; /* of every block: a cache line, the widest vector 
 
 typedef struct evl_memory {
     EvalAllocator from;
-    size_t cap; /* 0: none */
+    atomic_size_t cap; /* 0: none */
     atomic_size_t bytes, peak_bytes, blocks, calls, mapped_bytes;
 } evl_memory;
 

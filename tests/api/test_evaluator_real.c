@@ -105,11 +105,31 @@ static void a_failing_load_keeps_the_network(void **state)
     (void)state;
     model *m = load("digits/digits.dnn", "");
     real image[PIXELS], before[SCORES], after[SCORES];
+    static const struct {
+        const char *path, *settings;
+        EvalStatus status;
+    } bad[] = {
+        { "missing.onnx", "", EVAL_ERR_IO },
+        { "digits", "", EVAL_ERR_IO }, /* a directory */
+        { "sequence.py", "", EVAL_ERR_FORMAT },
+        { "../tests/data/onnx/unsupported.onnx", "", EVAL_ERR_UNSUPPORTED },
+        { "../tests/data/cntk1/bad_cycle.model", "", EVAL_ERR_FORMAT },
+        { "digits/digits.dnn", "numCPUThreads=many", EVAL_ERR_ARGUMENT },
+        { "digits/digits.dnn", "strict=true\nfoo=1", EVAL_ERR_ARGUMENT },
+        { "digits/digits.dnn", "outputNodeNames=ol.x", EVAL_ERR_NOT_FOUND },
+        { "digits/digits.dnn", "maxMemory=1", EVAL_ERR_MEMORY },
+        { "digits/digits.onnx", "maxNodes=1", EVAL_ERR_LIMIT },
+        { "digits/digits.dnn", "a=[b", EVAL_ERR_ARGUMENT },
+    };
     fill_image(PIXELS, image);
     evaluate(m, 1, image, before);
-    assert_int_equal(m->vtbl->CreateNetwork(m, description("missing.onnx", "")), EVAL_ERR_IO);
-    evaluate(m, 1, image, after);
-    assert_memory_equal(before, after, sizeof before);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        EvalStatus st = m->vtbl->CreateNetwork(m, description(bad[i].path, bad[i].settings));
+        if (st != bad[i].status)
+            fail_msg("%s: %d, %s", bad[i].path, (int)st, m->vtbl->LastError(m));
+        evaluate(m, 1, image, after);
+        assert_memory_equal(before, after, sizeof before);
+    }
     m->vtbl->Destroy(m);
 }
 
@@ -311,6 +331,11 @@ static void a_failing_call_leaves_the_state(void **state)
     input in = { "bit", &bit, 1 };
     output out = { "parity", y + 4, 0, 0 };
     assert_int_equal(m->vtbl->Evaluate(m, &in, 1, &out, 1), EVAL_ERR_LIMIT);
+    in.name = "bits";
+    assert_int_equal(m->vtbl->Evaluate(m, &in, 1, &out, 1), EVAL_ERR_NOT_FOUND);
+    assert_int_equal(m->vtbl->StartEvaluateMinibatchLoop(m, "bits"), EVAL_ERR_NOT_FOUND);
+    assert_int_equal(m->vtbl->Init(m, "a=[b"), EVAL_ERR_ARGUMENT);
+    assert_int_equal(m->vtbl->CreateNetwork(m, description("missing.dnn", "")), EVAL_ERR_IO);
     parity(m, 4, 4, y);
     assert_memory_equal(expected, y, sizeof y);
     m->vtbl->Destroy(m);

@@ -103,7 +103,13 @@ static void no_memory_says_so(void **state)
     evl_context *ctx = evl_test_begin();
     (void)state;
     assert_int_equal(evl_no_memory(ctx), EVAL_ERR_MEMORY);
-    assert_non_null(strstr(ctx->error.text, "memory"));
+    assert_string_equal(ctx->error.text, "not enough memory: 0 bytes are held already");
+    ctx->memory->cap = 70;
+    assert_null(evl_allocate(ctx->memory, 70));
+    assert_int_equal(evl_no_memory(ctx), EVAL_ERR_MEMORY);
+    assert_string_equal(ctx->error.text, "not enough memory: 0 bytes are held already, "
+                                         "and the setting maxMemory allows 70");
+    ctx->memory->cap = 0;
     evl_test_end(ctx);
 }
 
