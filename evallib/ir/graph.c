@@ -169,6 +169,14 @@ evl_value *evl_graph_find_node(const evl_graph *g, const char *name)
 
 enum { MOST_EDITS = 3, MOST_NEAR = 8 };
 
+static void list(evl_context *ctx, const char *what, evl_value *const *values, size_t n)
+{
+    if (n)
+        evl_fail_more(ctx, "%s", what);
+    for (size_t i = 0; i < n && i < MOST_NEAR; i++)
+        evl_fail_more(ctx, "\n%s", values[i]->name);
+}
+
 EvalStatus evl_graph_not_found(evl_context *ctx, const evl_graph *g, const char *name)
 {
     size_t listed = 0;
@@ -182,9 +190,8 @@ EvalStatus evl_graph_not_found(evl_context *ctx, const evl_graph *g, const char 
         }
     if (listed)
         return EVAL_ERR_NOT_FOUND;
-    evl_fail_more(ctx, "; its outputs:");
-    for (size_t i = 0; i < g->n_outputs && i < MOST_NEAR; i++)
-        evl_fail_more(ctx, "\n%s", g->outputs[i]->name);
+    list(ctx, "\nits inputs:", g->inputs, g->n_inputs);
+    list(ctx, "\nits outputs:", g->outputs, g->n_outputs);
     return EVAL_ERR_NOT_FOUND;
 }
 

@@ -109,6 +109,19 @@ static void near_names_are_listed(void **state)
     assert_null(strstr(ctx->error.text, "labels"));
 }
 
+static void without_a_near_name_what_goes_in_and_out_is_listed(void **state)
+{
+    (void)state;
+    assert_int_equal(evl_graph_not_found(ctx, g, "nobody"), EVAL_ERR_NOT_FOUND);
+    assert_string_equal(ctx->error.text, "the network has no node 'nobody'");
+    evl_value *x = toy_input(g, "features", 2);
+    toy_input(g, "labels", 2);
+    assert_true(evl_graph_add_output(g, toy_node(g, &toy_sum, "scores", x, NULL)));
+    assert_int_equal(evl_graph_not_found(ctx, g, "nobody"), EVAL_ERR_NOT_FOUND);
+    assert_string_equal(ctx->error.text, "the network has no node 'nobody'\n"
+                                         "its inputs:\nfeatures\nlabels\nits outputs:\nscores");
+}
+
 static void a_copy_holds_what_is_asked_and_no_more(void **state)
 {
     (void)state;
@@ -172,6 +185,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_node_is_found_by_its_value_and_then_by_its_own_name,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(near_names_are_listed, setup, teardown),
+        cmocka_unit_test_setup_teardown(without_a_near_name_what_goes_in_and_out_is_listed, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_copy_holds_what_is_asked_and_no_more, setup, teardown),
         cmocka_unit_test_setup_teardown(a_needed_input_that_is_not_given_is_listed, setup,
                                         teardown),

@@ -12,9 +12,10 @@ void evl_cntk1_stop(evl_cntk1_cursor *c, EvalStatus st)
 static void cut(evl_cntk1_cursor *c, const char *what)
 {
     if (c->status == EVAL_OK)
-        c->status =
-            evl_fail(c->ctx, EVAL_ERR_FORMAT,
-                     "CNTK v1: the file ends within %s that begins at byte %zu", what, c->from.at);
+        c->status = evl_fail(c->ctx, EVAL_ERR_FORMAT,
+                             "CNTK v1: the file ends within %s that begins at byte %zu; is it "
+                             "complete?",
+                             what, c->from.at);
 }
 
 /* So many bytes, after a failure zeros. */

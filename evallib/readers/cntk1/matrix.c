@@ -52,7 +52,7 @@ static void read_dense(evl_cntk1_cursor *c, evl_cntk_matrix *m)
         return;
     if (!size_of(m->rows, m->cols, each, &n_bytes) ||
         !evl_bytes_take(&c->from, 1, n_bytes, &m->data)) {
-        evl_cntk1_stop(c, broken(c, "it has more elements than the file has room for"));
+        evl_cntk1_stop(c, broken(c, "it has more elements than the file has room for; is the file complete?"));
         return;
     }
     m->data = n_bytes > 0 ? native(c, m->data, n_bytes, each) : NULL;
