@@ -116,7 +116,8 @@ EvalStatus evl_session_grow(evl_session *s, evl_context *ctx, evl_slot_index slo
                             size_t bytes)
 {
     if (bytes > ctx->limits->max_tensor_bytes)
-        return evl_fail(ctx, EVAL_ERR_LIMIT, "an output grows beyond what a value may be, %zu bytes",
+        return evl_fail(ctx, EVAL_ERR_LIMIT,
+                        "an output grows beyond what the setting maxTensorBytes allows, %zu",
                         ctx->limits->max_tensor_bytes);
     if (bytes < s->own_capacity[slot])
         return EVAL_OK;

@@ -33,8 +33,9 @@ static EvalStatus keep_results(mapping *m, evl_context *ctx, size_t index)
     for (size_t j = 0; j < m->step->node->n_outputs; j++) {
         const evl_tensor *result = evl_session_result(m->child, j);
         evl_tensor *to = (evl_tensor *)m->results[j].data + index;
-        if (!evl_value_bytes(result, &bytes) || bytes > ctx->limits->max_tensor_bytes)
-            return evl_fail(ctx, EVAL_ERR_LIMIT, "a result is larger than a value may be");
+        EvalStatus st = evl_value_room(ctx, result, &bytes);
+        if (st != EVAL_OK)
+            return st;
         void *block = evl_arena_take(m->s->step_arena, bytes + EVL_ALIGNMENT);
         if (!block)
             return evl_no_memory(ctx);

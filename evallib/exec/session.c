@@ -307,10 +307,9 @@ EvalStatus evl_session_keep(evl_session *s, evl_context *ctx, evl_slot_index slo
                             const evl_tensor *value)
 {
     size_t bytes;
-    if (!evl_value_bytes(value, &bytes) || bytes > ctx->limits->max_tensor_bytes)
-        return evl_fail(ctx, EVAL_ERR_LIMIT, "a value is larger than a value may be (%zu bytes)",
-                        ctx->limits->max_tensor_bytes);
-    EvalStatus st = reserve(s, ctx, slot, bytes);
+    EvalStatus st = evl_value_room(ctx, value, &bytes);
+    if (st == EVAL_OK)
+        st = reserve(s, ctx, slot, bytes);
     if (st == EVAL_OK)
         evl_value_copy(value, s->own[slot], &s->values[slot]);
     return st;

@@ -81,9 +81,9 @@ static EvalStatus bring(evl_trips *t, evl_context *ctx, const evl_tensor *result
         exchange(&child->own[slot], &child->own_capacity[slot], &t->out[i]);
         return EVAL_OK;
     }
-    if (!evl_value_bytes(result, &bytes) || bytes > ctx->limits->max_tensor_bytes)
-        return evl_fail(ctx, EVAL_ERR_LIMIT, "a carried value is larger than one may be");
-    EvalStatus st = evl_room_reserve(t->s, ctx, &t->out[i], bytes);
+    EvalStatus st = evl_value_room(ctx, result, &bytes);
+    if (st == EVAL_OK)
+        st = evl_room_reserve(t->s, ctx, &t->out[i], bytes);
     if (st == EVAL_OK)
         evl_value_copy(result, t->out[i].data, &t->out[i].value);
     return st;

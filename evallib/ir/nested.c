@@ -117,6 +117,15 @@ bool evl_value_bytes(const evl_tensor *t, size_t *bytes)
     return true;
 }
 
+EvalStatus evl_value_room(evl_context *ctx, const evl_tensor *t, size_t *bytes)
+{
+    if (evl_value_bytes(t, bytes) && *bytes <= ctx->limits->max_tensor_bytes)
+        return EVAL_OK;
+    return evl_fail(ctx, EVAL_ERR_LIMIT,
+                    "a value has more bytes than the setting maxTensorBytes allows, %zu",
+                    ctx->limits->max_tensor_bytes);
+}
+
 static void copy_texts(const evl_tensor *from, size_t n, EvalString *to)
 {
     const EvalString *texts = from->data;

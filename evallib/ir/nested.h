@@ -33,6 +33,8 @@ bool evl_nested_take(evl_arena *, size_t n, evl_tensor *t);
 
 /* Bytes that a copy of any value needs. False: more than can be. */
 EVL_MUST_USE bool evl_value_bytes(const evl_tensor *, size_t *bytes);
+/* The same, and EVAL_ERR_LIMIT when they are more than a value may have. */
+EVL_MUST_USE EvalStatus evl_value_room(evl_context *, const evl_tensor *, size_t *bytes);
 /* A copy in `block`, which is aligned and has so many bytes. Elements whose data is NULL get
 ** their place. from and to may be one. */
 void evl_value_copy(const evl_tensor *from, void *block, evl_tensor *to);

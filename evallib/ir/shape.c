@@ -66,8 +66,8 @@ EvalStatus evl_shape_check(evl_context *ctx, const evl_shape *s, size_t each)
         if (s->dim[i] > 0 && (!evl_size_multiply(bytes, (size_t)s->dim[i], &bytes) ||
                               bytes > ctx->limits->max_tensor_bytes))
             return evl_fail(ctx, EVAL_ERR_LIMIT,
-                            "shape %s of %zu-byte elements is larger than a value may be (%zu "
-                            "bytes)",
+                            "shape %s of %zu-byte elements has more bytes than the setting "
+                            "maxTensorBytes allows, %zu",
                             evl_shape_text(s, text), each, ctx->limits->max_tensor_bytes);
     }
     return EVAL_OK;

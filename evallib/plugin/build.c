@@ -196,7 +196,7 @@ EvalStatus evl_plugin_node(evl_plugin_call *c, const evl_op *op, const char *nam
                            evl_node **node)
 {
     if (c->graph->n_nodes >= c->ctx->limits->max_nodes)
-        return evl_plugin_refuse(c, "node", name, "is one more than are allowed");
+        return evl_plugin_refuse(c, "node", name, "is one more than the setting maxNodes allows");
     evl_attribute *copies = evl_arena_take_many(c->arena, n + 1, sizeof *copies);
     *node = evl_graph_node(c->graph, op, name, n_in, n_out);
     if (!*node || !copies)

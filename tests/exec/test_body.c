@@ -228,7 +228,7 @@ static void a_slot_grows_and_keeps_what_is_in_it(void **state)
     void *own = f.s->own[slot];
     assert_int_equal(evl_session_grow(f.s, f.n.ctx, slot, 4096, 4097), EVAL_ERR_LIMIT);
     assert_string_equal(f.n.ctx->error.text,
-                        "an output grows beyond what a value may be, 4096 bytes");
+                        "an output grows beyond what the setting maxTensorBytes allows, 4096");
     limits.max_tensor_bytes = SIZE_MAX;
     f.n.ctx->memory->cap = atomic_load(&f.n.ctx->memory->bytes);
     assert_int_equal(evl_session_grow(f.s, f.n.ctx, slot, 4096, 1 << 20), EVAL_ERR_MEMORY);

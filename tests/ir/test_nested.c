@@ -116,6 +116,27 @@ static void what_cannot_be_counted_has_no_bytes(void **state)
                         .shape = evl_shape_of(1, (int64_t[]){ 1 }),
                         .data = &element };
     assert_false(evl_value_bytes(&list, &bytes));
+    evl_context *ctx = evl_test_begin();
+    assert_int_equal(evl_value_room(ctx, &list, &bytes), EVAL_ERR_LIMIT);
+    evl_test_end(ctx);
+}
+
+static void a_value_may_have_so_many_bytes_and_no_more(void **state)
+{
+    (void)state;
+    evl_context *ctx = evl_test_begin();
+    evl_limits limits = evl_default_limits;
+    evl_tensor t = floats((float[]){ 1, 2 }, 2);
+    size_t bytes = 0;
+    limits.max_tensor_bytes = 8;
+    ctx->limits = &limits;
+    assert_int_equal(evl_value_room(ctx, &t, &bytes), EVAL_OK);
+    assert_int_equal(bytes, 8);
+    limits.max_tensor_bytes = 7;
+    assert_int_equal(evl_value_room(ctx, &t, &bytes), EVAL_ERR_LIMIT);
+    assert_string_equal(ctx->error.text,
+                        "a value has more bytes than the setting maxTensorBytes allows, 7");
+    evl_test_end(ctx);
 }
 
 int main(void)
@@ -126,6 +147,7 @@ int main(void)
         cmocka_unit_test(a_copy_is_whole),
         cmocka_unit_test(elements_without_data_get_their_place),
         cmocka_unit_test(what_cannot_be_counted_has_no_bytes),
+        cmocka_unit_test(a_value_may_have_so_many_bytes_and_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,7 +122,8 @@ static void read_nodes(parser *p)
     evl_cntk_model *m = p->model;
     m->n_nodes = evl_cntk1_count(&p->c, LEAST_NODE);
     if (m->n_nodes > p->c.ctx->limits->max_nodes)
-        evl_cntk1_stop(&p->c, evl_fail(p->c.ctx, EVAL_ERR_LIMIT, "%zu nodes, the limit is %zu",
+        evl_cntk1_stop(&p->c, evl_fail(p->c.ctx, EVAL_ERR_LIMIT,
+                                       "%zu nodes, and the setting maxNodes allows %zu",
                                        m->n_nodes, p->c.ctx->limits->max_nodes));
     if (p->c.status != EVAL_OK)
         return;

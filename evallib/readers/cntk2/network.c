@@ -105,7 +105,7 @@ static void read_functions(evl_cntk2_network *net, const evl_cntk2_dictionary *c
     evl_pb_many items = evl_cntk2_vector(c, composite, "primitive_functions");
     evl_cntk2_value v;
     if (items.n > c->ctx->limits->max_nodes) {
-        evl_cntk2_fail(c, EVAL_ERR_LIMIT, "%zu functions, the limit is %zu", items.n,
+        evl_cntk2_fail(c, EVAL_ERR_LIMIT, "%zu functions, and the setting maxNodes allows %zu", items.n,
                        c->ctx->limits->max_nodes);
         return;
     }

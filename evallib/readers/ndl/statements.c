@@ -279,7 +279,8 @@ static evl_cntk_node *make_node(evl_ndl_network *net, const evl_ndl_call *call,
                                 evl_ndl_symbol *symbol)
 {
     if (net->n_nodes >= net->ctx->limits->max_nodes)
-        return evl_ndl_fail(net, &call->function, EVAL_ERR_LIMIT, "more than %zu nodes",
+        return evl_ndl_fail(net, &call->function, EVAL_ERR_LIMIT,
+                            "more than %zu nodes, the setting maxNodes",
                             net->ctx->limits->max_nodes);
     evl_cntk_node *node =
         add_node(net, node_name(net, call->scope, symbol), (size_t)call->function.line);

@@ -139,7 +139,7 @@ static EvalStatus read_node(evl_onnx *o, const evl_onnx_scope *scope, evl_bytes 
     if (st != EVAL_OK)
         return st;
     if (++o->n_nodes > o->ctx->limits->max_nodes)
-        return evl_fail(o->ctx, EVAL_ERR_LIMIT, "onnx: more than %zu nodes",
+        return evl_fail(o->ctx, EVAL_ERR_LIMIT, "onnx: more than %zu nodes, the setting maxNodes",
                         o->ctx->limits->max_nodes);
     st = draft(o, scope, &node, &d);
     if (st == EVAL_OK)

@@ -8,7 +8,7 @@ static EvalStatus put(evl_onnx_putter *p, evl_value **output, const char *op,
 {
     evl_onnx *o = p->o;
     if (++o->n_nodes > o->ctx->limits->max_nodes)
-        return evl_fail(o->ctx, EVAL_ERR_LIMIT, "onnx: more than %zu nodes",
+        return evl_fail(o->ctx, EVAL_ERR_LIMIT, "onnx: more than %zu nodes, the setting maxNodes",
                         o->ctx->limits->max_nodes);
     const char *name;
     EvalStatus st = evl_onnx_inner_name(o, p->scope, p->d->name, &name);

@@ -22,7 +22,8 @@ EvalStatus evl_onnx_scope_begin(evl_onnx *o, evl_onnx_scope *scope)
 {
     if (scope->depth > o->ctx->limits->max_depth)
         return evl_fail(o->ctx, EVAL_ERR_LIMIT,
-                        "onnx: sub-graphs or functions nest more than %zu deep",
+                        "onnx: sub-graphs or functions nest more than %zu deep, the setting "
+                        "maxDepth",
                         o->ctx->limits->max_depth);
     scope->names = evl_map_new(o->scratch);
     return scope->names ? EVAL_OK : evl_no_memory(o->ctx);
@@ -87,7 +88,9 @@ static EvalStatus new_value(evl_onnx *o, evl_onnx_scope *scope, const char *name
     if (st != EVAL_OK)
         return st;
     if (++o->n_values / 4 > o->ctx->limits->max_nodes)
-        return evl_fail(o->ctx, EVAL_ERR_LIMIT, "onnx: more than %zu values", o->n_values - 1);
+        return evl_fail(o->ctx, EVAL_ERR_LIMIT,
+                        "onnx: more than %zu values, four times the setting maxNodes",
+                        o->n_values - 1);
     *value = evl_graph_value(scope->graph, full);
     if (!*value)
         return evl_no_memory(o->ctx);
