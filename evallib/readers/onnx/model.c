@@ -44,11 +44,13 @@ static EvalStatus read_opset(evl_onnx *o, evl_bytes message, evl_map *opsets)
                         (long long)opset.version, domain, message.at);
     if (strcmp(domain, "ai.onnx") == 0)
         domain = "";
-    if (!*domain && opset.version > EVL_ONNX_NEWEST_OPSET)
+    if (!*domain && opset.version > EVL_ONNX_NEWEST_OPSET) {
+        o->newer_opset = opset.version;
         evl_note(
             o->ctx, EVAL_LOG_WARNING,
             "onnx: opset %d is newer than what is known, %d: operators are taken as they were then",
             (int)opset.version, (int)EVL_ONNX_NEWEST_OPSET);
+    }
     return evl_map_set(opsets, domain, strlen(domain), (size_t)opset.version)
                ? EVAL_OK
                : evl_no_memory(o->ctx);
@@ -125,9 +127,11 @@ static EvalStatus check(evl_onnx *o, const onnx_model *m)
 {
     if (m->ir_version < 1)
         return evl_fail(o->ctx, EVAL_ERR_FORMAT, "onnx: ir_version %lld", (long long)m->ir_version);
-    if (m->ir_version > EVL_ONNX_NEWEST_IR)
+    if (m->ir_version > EVL_ONNX_NEWEST_IR) {
+        o->newer_ir = m->ir_version;
         evl_note(o->ctx, EVAL_LOG_WARNING, "onnx: ir_version %lld is newer than what is known, %d",
                  (long long)m->ir_version, (int)EVL_ONNX_NEWEST_IR);
+    }
     if (!m->graph.data)
         return evl_fail(o->ctx, EVAL_ERR_FORMAT,
                         "onnx: the model has no graph; is the file complete?");

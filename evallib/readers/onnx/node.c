@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* What a text calls a node that has no name of its own. */
-static const char *name_for_texts(const evl_onnx_draft *d)
+const char *evl_onnx_called(const evl_onnx_draft *d)
 {
     return *d->name || d->n_outputs == 0 || !d->outputs[0] ? d->name : d->outputs[0]->name;
 }
@@ -20,7 +20,7 @@ static EvalStatus find_input(evl_onnx *o, const evl_onnx_scope *scope, const evl
         return st;
     return evl_fail(o->ctx, EVAL_ERR_FORMAT,
                     "onnx: node '%s' (%s): nothing defines its input %zu, '%s', at byte %zu",
-                    name_for_texts(d), d->op, i, text, name.at);
+                    evl_onnx_called(d), d->op, i, text, name.at);
 }
 
 static EvalStatus draft_values(evl_onnx *o, const evl_onnx_scope *scope, onnx_node *node,
@@ -82,7 +82,7 @@ static EvalStatus make(evl_onnx *o, const evl_onnx_scope *scope, const evl_onnx_
         return evl_fail(
             o->ctx, EVAL_ERR_FORMAT,
             "onnx: node '%s' (%s): the model imports no opset of its domain, at byte %zu",
-            name_for_texts(d), d->op, d->where);
+            evl_onnx_called(d), d->op, d->where);
     EvalStatus st = evl_onnx_inner_name(o, scope, d->name, &name);
     if (st != EVAL_OK)
         return st;
@@ -101,7 +101,7 @@ static EvalStatus make(evl_onnx *o, const evl_onnx_scope *scope, const evl_onnx_
 
 static EvalStatus miss(evl_onnx *o, const evl_onnx_draft *d)
 {
-    const char *domain = *d->domain ? d->domain : "ai.onnx", *name = name_for_texts(d);
+    const char *domain = *d->domain ? d->domain : "ai.onnx", *name = evl_onnx_called(d);
     if (d->version == 0)
         return evl_onnx_miss(o, "node '%s': operator %s (%s, no opset)", name, d->op, domain);
     return evl_onnx_miss(o, "node '%s': operator %s (%s, opset %d)", name, d->op, domain,
@@ -115,6 +115,27 @@ static const evl_op *find_op(const evl_onnx *o, const evl_onnx_draft *d)
     return strcmp(d->domain, "evl") == 0 ? NULL : evl_registry_find(more, d->domain, d->op);
 }
 
+/* Whether what is known of attributes holds: not for operators of plug-ins, nor for functions. */
+static EvalStatus is_standard(evl_onnx *o, const evl_onnx_draft *d, evl_bytes overload, bool *is_so)
+{
+    static const char *const domains[] = { "", "ai.onnx.ml", "ai.onnx.preview", "com.microsoft" };
+    evl_bytes function;
+    bool is_function = false, is_ours = false;
+    const evl_op *op = find_op(o, d);
+    for (size_t i = 0; i < sizeof domains / sizeof *domains; i++)
+        is_ours |= strcmp(d->domain, domains[i]) == 0;
+    EvalStatus st = op ? EVAL_OK : evl_onnx_find_function(o, d, overload, &function, &is_function);
+    *is_so = is_ours && !is_function && op == evl_registry_find(NULL, d->domain, d->op);
+    return st;
+}
+
+static EvalStatus check(evl_onnx *o, const evl_onnx_draft *d, evl_bytes overload)
+{
+    bool is_so;
+    EvalStatus st = is_standard(o, d, overload, &is_so);
+    return st == EVAL_OK && is_so ? evl_onnx_check_attributes(o, d) : st;
+}
+
 static EvalStatus place(evl_onnx *o, const evl_onnx_scope *scope, const evl_onnx_draft *d,
                         evl_bytes overload)
 {
@@ -123,6 +144,9 @@ static EvalStatus place(evl_onnx *o, const evl_onnx_scope *scope, const evl_onnx
     const evl_op *op = find_op(o, d);
     if (!*d->domain && strcmp(d->op, "Constant") == 0)
         return evl_onnx_constant(o, d);
+    if (op && (o->newer_ir || o->newer_opset) && d->n_inputs > op->max_inputs)
+        return evl_onnx_miss(o, "node '%s': input %d of operator %s", evl_onnx_called(d),
+                             (int)op->max_inputs, d->op);
     if (op)
         return make(o, scope, d, op);
     EvalStatus st = evl_onnx_find_function(o, d, overload, &function, &is_function);
@@ -142,6 +166,8 @@ static EvalStatus read_node(evl_onnx *o, const evl_onnx_scope *scope, evl_bytes 
         return evl_fail(o->ctx, EVAL_ERR_LIMIT, "onnx: more than %zu nodes, the setting maxNodes",
                         o->ctx->limits->max_nodes);
     st = draft(o, scope, &node, &d);
+    if (st == EVAL_OK)
+        st = check(o, &d, node.overload);
     if (st == EVAL_OK)
         st = evl_onnx_modernise(o, scope, &d);
     if (st == EVAL_OK)

@@ -10,7 +10,8 @@
 #include "readers/onnx/schema.h"
 #include "readers/readers.h"
 
-/* Newest versions that were known when this was written; newer ones are tried. */
+/* Newest versions that were known when this was written. A newer file is taken when all that its
+** nodes say is known: operators, attributes, how many operands. */
 enum { EVL_ONNX_NEWEST_IR = 14, EVL_ONNX_NEWEST_OPSET = 28 };
 
 /* What cannot be had: gathered while reading goes on, then reported at once. */
@@ -31,6 +32,7 @@ typedef struct evl_onnx {
     size_t n_nodes;   /* visited so far, bodies and calls of functions included */
     size_t n_values;  /* made so far: at most four a node that is allowed */
     size_t n_inlined; /* bytes of functions put into graphs so far */
+    int64_t newer_ir, newer_opset; /* of a file that is newer than we are; 0: it is not */
     evl_onnx_missing *first_missing, **last_missing;
 } evl_onnx;
 
@@ -145,7 +147,12 @@ EVL_MUST_USE EvalStatus evl_onnx_compose(evl_onnx *, const evl_onnx_scope *, evl
 /* quantized.c: some operators on integers become others around one on real numbers. */
 EVL_MUST_USE EvalStatus evl_onnx_quantized(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
 
+/* kinds.c: whether each attribute is of the kind that goes by its name, and none is missing that
+** the operator needs. */
+EVL_MUST_USE EvalStatus evl_onnx_check_attributes(evl_onnx *, const evl_onnx_draft *);
+
 /* node.c, old.c, function.c, constant.c */
+const char *evl_onnx_called(const evl_onnx_draft *); /* in texts: its name, or its output's */
 EVL_MUST_USE EvalStatus evl_onnx_nodes(evl_onnx *, const evl_onnx_scope *, evl_pb_many nodes);
 EVL_MUST_USE EvalStatus evl_onnx_modernise(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);
 EVL_MUST_USE EvalStatus evl_onnx_find_function(evl_onnx *, const evl_onnx_draft *,

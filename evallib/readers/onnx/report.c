@@ -28,6 +28,12 @@ EvalStatus evl_onnx_report(evl_onnx *o)
         return EVAL_OK;
     EvalStatus st = evl_fail(o->ctx, EVAL_ERR_UNSUPPORTED,
                              "onnx: the model needs what this library does not offer:");
+    if (o->newer_ir)
+        evl_fail_more(o->ctx, "\nIR version %lld; the newest that is known is %d",
+                      (long long)o->newer_ir, (int)EVL_ONNX_NEWEST_IR);
+    if (o->newer_opset)
+        evl_fail_more(o->ctx, "\nopset %lld; the newest that is known is %d",
+                      (long long)o->newer_opset, (int)EVL_ONNX_NEWEST_OPSET);
     for (const evl_onnx_missing *item = o->first_missing; item; item = item->next)
         evl_fail_more(o->ctx, "\n%s", item->text);
     return st;
