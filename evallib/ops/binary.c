@@ -1,6 +1,7 @@
 /* Two numbers to one, with broadcasting. */
 #include "ops/broadcast.h"
 #include "ops/elementwise.h"
+#include "ops/operands.h"
 #include "ops/ops.h"
 #include <string.h>
 
@@ -12,6 +13,12 @@ static EvalStatus prepare(evl_prepare *p)
 static EvalStatus prepare_mod(evl_prepare *p)
 {
     return evl_binary_prepare(p, evl_node_int(p->use.node, "fmod", 0) ? EVL_FMOD : EVL_MOD);
+}
+
+static EvalStatus infer_shift(evl_infer *x)
+{
+    EvalStatus st = evl_infer_takes(x, 0, EVL_TAKES_INTEGERS);
+    return st == EVAL_OK ? evl_infer_binary(x) : st;
 }
 
 static EvalStatus prepare_shift(evl_prepare *p)
@@ -124,7 +131,7 @@ static const evl_op op_mod = {
     { &mod, &mod }, &mod, NULL, 0
 };
 static const evl_op op_bit_shift = {
-    "BitShift", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_binary,
+    "BitShift", NULL, 2, 2, 1, 1, 0, EVL_OP_IN_PLACE, infer_shift,
     { NULL, NULL }, &shift, NULL, 0
 };
 /* clang-format on */

@@ -176,6 +176,8 @@ static EvalStatus infer(evl_infer *x)
     EvalStatus st = read_equation(x->ctx, &x->use, &e);
     if (st == EVAL_OK)
         st = evl_infer_one_type(x, x->use.n_in);
+    if (st == EVAL_OK)
+        st = evl_infer_takes(x, 0, EVL_TAKES_BOOL | EVL_TAKES_INTEGERS | EVL_TAKES_REALS);
     if (st != EVAL_OK)
         return st;
     x->out[0].type = x->use.in[0]->type;

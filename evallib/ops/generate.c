@@ -1,5 +1,6 @@
 /* Constant, ConstantOfShape, Range, EyeLike: tensors made from parameters. */
 #include "ops/axes.h"
+#include "ops/operands.h"
 #include "ops/ops.h"
 #include "ops/strided.h"
 #include <inttypes.h>
@@ -207,6 +208,8 @@ static EvalStatus infer_range(evl_infer *x)
     }
     x->out[0].type = x->use.in[0]->type;
     x->out[0].shape = evl_shape_of_rank(1);
+    if ((st = evl_infer_takes(x, 0, EVL_TAKES_INTEGERS | EVL_TAKES_REALS)))
+        return st;
     if (!are_known(&x->use))
         return EVAL_OK;
     st = read_range(x->ctx, &x->use, &r);

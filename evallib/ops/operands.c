@@ -20,6 +20,29 @@ EvalStatus evl_infer_one_type(const evl_infer *infer, size_t n)
     return EVAL_OK;
 }
 
+EvalStatus evl_infer_takes(const evl_infer *infer, size_t input, unsigned kinds)
+{
+    static const char *const names[16] = {
+        [EVL_TAKES_BOOL] = "bool",
+        [EVL_TAKES_INTEGERS] = "an integer",
+        [EVL_TAKES_REALS] = "floating point",
+        [EVL_TAKES_INTEGERS | EVL_TAKES_REALS] = "an integer or floating point",
+        [EVL_TAKES_INTEGERS | EVL_TAKES_REALS | EVL_TAKES_BOOL] = "numbers or bool",
+        [EVL_TAKES_INTEGERS | EVL_TAKES_TEXTS] = "an integer or string",
+    };
+    const evl_tensor *t = evl_use_in(&infer->use, input);
+    EvalType type = t ? t->type : EVAL_UNDEFINED;
+    unsigned kind = type == EVAL_BOOL             ? EVL_TAKES_BOOL
+                    : evl_type_is_integer(type)   ? EVL_TAKES_INTEGERS
+                    : evl_type_is_float(type)     ? EVL_TAKES_REALS
+                    : type == EVAL_STRING         ? EVL_TAKES_TEXTS
+                                                  : 0;
+    if (type == EVAL_UNDEFINED || (kind & kinds))
+        return EVAL_OK;
+    return evl_fail(infer->ctx, EVAL_ERR_TYPE, "input %zu is %s, expected %s", input,
+                    evl_type_name(type), names[kinds]);
+}
+
 EvalStatus evl_infer_dim(const evl_infer *infer, const char *what, int64_t expected, int64_t *dim)
 {
     if (*dim == EVL_UNKNOWN_DIM)

@@ -7,6 +7,10 @@
 ** arithmetic reads them all as that of input 0. */
 EVL_MUST_USE EvalStatus evl_infer_one_type(const evl_infer *, size_t n);
 
+/* Kinds of elements, and the check that an input's are among them: EVAL_ERR_TYPE. */
+enum { EVL_TAKES_BOOL = 1, EVL_TAKES_INTEGERS = 2, EVL_TAKES_REALS = 4, EVL_TAKES_TEXTS = 8 };
+EVL_MUST_USE EvalStatus evl_infer_takes(const evl_infer *, size_t input, unsigned kinds);
+
 /* A dimension against one that it must equal: unknown ones pass, and *dim becomes the
 ** known one. `what` names it in the text. */
 EVL_MUST_USE EvalStatus evl_infer_dim(const evl_infer *, const char *what, int64_t expected,

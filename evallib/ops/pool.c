@@ -6,6 +6,7 @@
 #include "ops/pool.h"
 #include "kernels/loops.h"
 #include "ops/elementwise.h"
+#include "ops/operands.h"
 #include "ops/ops.h"
 #include "ops/stencil.h"
 #include <math.h>
@@ -36,12 +37,13 @@ static EvalStatus infer(evl_infer *infer)
     evl_stencil w;
     const evl_tensor *x = infer->use.in[0];
     bool is_ceil = evl_node_int(infer->use.node, "ceil_mode", 0) != 0;
+    EvalStatus st = evl_infer_takes(infer, 0, EVL_TAKES_BOOL | EVL_TAKES_INTEGERS | EVL_TAKES_REALS);
     infer->out[0].type = x->type;
     if (infer->n_out > 1)
         infer->out[1].type = EVAL_INT64;
-    if (x->shape.rank < 0)
-        return EVAL_OK;
-    EvalStatus st = evl_stencil_of(infer->ctx, &infer->use, &x->shape, NULL,
+    if (st != EVAL_OK || x->shape.rank < 0)
+        return st;
+    st = evl_stencil_of(infer->ctx, &infer->use, &x->shape, NULL,
                                    is_ceil ? EVL_STENCIL_CEIL : EVL_STENCIL_FLOOR, &w);
     for (size_t i = 0; i < infer->n_out && st == EVAL_OK; i++)
         infer->out[i].shape = evl_stencil_shape(&w, x->shape.dim[0], x->shape.dim[1]);

@@ -189,7 +189,8 @@ static EvalStatus infer_quantize(evl_infer *x)
                         evl_type_name(type));
     x->out[0].type = type;
     x->out[0].shape = x->use.in[0]->shape;
-    return check_zero(x);
+    EvalStatus st = evl_infer_takes(x, 0, EVL_TAKES_INTEGERS | EVL_TAKES_REALS);
+    return st == EVAL_OK ? check_zero(x) : st;
 }
 
 static EvalStatus infer_dequantize(evl_infer *x)
@@ -237,9 +238,6 @@ static EvalStatus prepare(evl_prepare *p)
     s->rows = TILE / (s->layout.row + 1) + 1;
     p->scratch_bytes = 2 * s->layout.scales * evl_type_size(s->real);
     p->state = s;
-    if (st == EVAL_OK && !s->to_real && !evl_type_is_number(p->use.in[0]->type))
-        st = evl_fail(p->ctx, EVAL_ERR_TYPE, "no numbers to quantize: %s",
-                      evl_type_name(p->use.in[0]->type));
     return st;
 }
 

@@ -1,5 +1,6 @@
 /* LSTM, GRU and RNN (ONNX 1 to 22): shape rules and attributes. */
 #include "ops/recurrent.h"
+#include "ops/operands.h"
 #include "ops/ops.h"
 #include <string.h>
 
@@ -118,7 +119,10 @@ static EvalStatus read_attributes(evl_context *ctx, const evl_node *node, evl_rn
     const evl_attribute *clip = evl_node_attribute(node, "clip");
     rnn->has_clip = clip && clip->kind == EVL_ATTRIBUTE_NUMBER;
     rnn->clip = rnn->has_clip ? clip->u.number : 0;
+    int64_t layout = evl_node_int(node, "layout", 0);
     EvalStatus st = read_direction(ctx, node, rnn);
+    if (st == EVAL_OK && layout != 0 && layout != 1)
+        st = evl_fail(ctx, EVAL_ERR_FORMAT, "layout is %lld, expected 0 or 1", (long long)layout);
     return st == EVAL_OK ? read_activations(ctx, node, rnn) : st;
 }
 
@@ -183,8 +187,12 @@ static EvalStatus check_operands(evl_context *ctx, const evl_use *use, const evl
         { EVL_RNN_C, 3, "initial_c", state },
         { EVL_RNN_P, 2, "P", p },
     };
+    int64_t told = evl_node_int(use->node, "hidden_size", h);
     if (h > INT32_MAX)
         return evl_fail(ctx, EVAL_ERR_LIMIT, "hidden size %lld", (long long)h);
+    if (h >= 0 && told != h)
+        return evl_fail(ctx, EVAL_ERR_SHAPE, "hidden_size is %lld, and R's last dimension %lld",
+                        (long long)told, (long long)h);
     EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && st == EVAL_OK; i++)
         st = check_operand(ctx, use, wanted[i].input, wanted[i].name, wanted[i].rank,
@@ -200,6 +208,9 @@ static EvalStatus infer(evl_infer *infer)
         return st;
     sizes s = sizes_of(&infer->use, &rnn);
     st = check_operands(infer->ctx, &infer->use, &rnn, &s);
+    for (size_t i = EVL_RNN_X; i <= EVL_RNN_P && st == EVAL_OK; i++)
+        if (i != EVL_RNN_LENGTHS)
+            st = evl_infer_takes(infer, i, EVL_TAKES_REALS);
     if (st != EVAL_OK)
         return st;
     int64_t d = (int64_t)rnn.n_directions;

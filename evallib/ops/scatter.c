@@ -55,7 +55,7 @@ static EvalStatus check_updates(evl_infer *x, const evl_shape *wanted)
     const evl_tensor *updates = x->use.in[2];
     char a[EVL_SHAPE_TEXT], b[EVL_SHAPE_TEXT];
     bool fits = updates->shape.rank == wanted->rank;
-    if (updates->type != x->use.in[0]->type)
+    if (updates->type != x->use.in[0]->type && updates->type != EVAL_UNDEFINED)
         return evl_fail(x->ctx, EVAL_ERR_TYPE, "the updates are %s, the data %s",
                         evl_type_name(updates->type), evl_type_name(x->use.in[0]->type));
     if (updates->shape.rank < 0 || wanted->rank < 0)

@@ -43,8 +43,12 @@ static EvalStatus infer(evl_infer *x)
     const int64_t *indexes = evl_node_ints(x->use.node, "ngram_indexes", &n);
     const evl_shape *in = &x->use.in[0]->shape;
     EvalStatus st = evl_infer_rank(x, 0, 0, 2);
-    if (n == 0)
-        return evl_fail(x->ctx, EVAL_ERR_FORMAT, "attribute ngram_indexes is missing or empty");
+    if (st == EVAL_OK)
+        st = evl_infer_takes(x, 0, EVL_TAKES_INTEGERS | EVL_TAKES_TEXTS);
+    if (st == EVAL_OK && n == 0)
+        st = evl_fail(x->ctx, EVAL_ERR_FORMAT, "attribute ngram_indexes is missing or empty");
+    if (st != EVAL_OK)
+        return st;
     for (size_t i = 0; i < n; i++) {
         if (indexes[i] < 0 || indexes[i] >= INT32_MAX)
             return evl_fail(x->ctx, EVAL_ERR_FORMAT,

@@ -75,7 +75,10 @@ static EvalStatus prepare_transpose(evl_prepare *p)
 
 static EvalStatus read_block(evl_context *ctx, const evl_use *use, int64_t *block)
 {
+    const char *mode = evl_node_text(use->node, "mode", "DCR");
     int32_t rank = use->in[0]->shape.rank;
+    if (strcmp(mode, "DCR") != 0 && strcmp(mode, "CRD") != 0)
+        return evl_fail(ctx, EVAL_ERR_FORMAT, "mode is '%s', expected DCR or CRD", mode);
     *block = evl_node_int(use->node, "blocksize", 0);
     if (*block < 1 || *block > INT32_MAX)
         return evl_fail(ctx, EVAL_ERR_SHAPE, "blocksize %" PRId64 " is not positive", *block);
@@ -117,7 +120,7 @@ static EvalStatus infer_images(evl_infer *x, change *channels, change *sides)
 {
     const evl_tensor *in = x->use.in[0];
     evl_shape *out = &x->out[0].shape;
-    int64_t b;
+    int64_t b = 0;
     EvalStatus st = read_block(x->ctx, &x->use, &b);
     if (st)
         return st;

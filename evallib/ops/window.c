@@ -38,6 +38,8 @@ static EvalStatus infer_window(evl_infer *x)
     int64_t size;
     EvalStatus st = read_type(x->ctx, x->use.node, &x->out[0].type);
     if (!st)
+        st = evl_infer_takes(x, 0, EVL_TAKES_INTEGERS);
+    if (!st)
         st = read_size(x, "size", 0, &size);
     x->out[0].shape = evl_shape_of_rank(1);
     if (!st)
@@ -89,6 +91,8 @@ static EvalStatus infer_mel(evl_infer *x)
     EvalStatus st = read_type(x->ctx, x->use.node, &x->out[0].type);
     for (size_t i = 0; i < MEL_INPUTS && !st; i++)
         st = check_one(x, i);
+    if (!st)
+        st = evl_infer_takes(x, 0, EVL_TAKES_INTEGERS);
     if (st || (st = read_size(x, "num_mel_bins", BINS, &bins)) ||
         (st = read_size(x, "dft_length", DFT_LENGTH, &length)))
         return st;

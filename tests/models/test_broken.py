@@ -20,7 +20,7 @@ def feed(value):
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.xfail(strict=True)) if n in broken.OPEN else n for n in MODELS])
+@pytest.mark.parametrize("name", MODELS)
 def test_it_is_refused(tmp_path, name, precision):
     model, words = MODELS[name]
     path = tmp_path / "broken.onnx"
