@@ -1,12 +1,17 @@
 """Random small models: an operator, attributes, shapes and types, drawn from a seed."""
 
+import functools
 import zlib
 
 import numpy as np
+import onnx
 from onnx import TensorProto, helper
 
 ML = "ai.onnx.ml"
 OPSETS = {"": 21, ML: 3}
+TYPES = {f"tensor({name})": kind for name, kind in {
+    "float": np.float32, "double": np.float64, "float16": np.float16, "bool": np.bool_, "string": object,
+    **{f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}}.items()}
 GENERATORS = {}           # "domain.Operator" or "Operator": a function of a Draw that gives a Case
 
 
@@ -20,15 +25,19 @@ def operator(*names):
 
 
 class Case:
-    """One node with its inputs; a feed of None is an input left out, a dict a map. Attributes that are arrays
-    become tensors."""
+    """One node with its inputs, or several that make y0, y1 ... of x0, x1 ...; a feed of None is an input left
+    out, a dict a map; an output whose number is in `unwanted` is left out. Attributes that are arrays become
+    tensors."""
 
-    def __init__(self, op, feeds, attributes=None, outputs=1, opsets=None, tolerance=1e-5, constants=(), body=None):
+    def __init__(self, op, feeds, attributes=None, outputs=1, opsets=None, tolerance=1e-5, constants=(), nodes=None,
+                 unwanted=(), steps=0):
         self.domain, _, self.op = op.rpartition(".")
         self.feeds, self.attributes, self.n_outputs = feeds, attributes or {}, outputs
+        self.nodes, self.unwanted = nodes, set(unwanted)
+        self.steps = steps                   # how far integers may be away
         self.opsets = {**OPSETS, **(opsets or {})}
         self.tolerance = tolerance
-        self.constants = set(constants)      # indices of feeds that stand in the model
+        self.constants = {i for i in constants if i < len(feeds) and feeds[i] is not None}   # stand in the model
         self.unknown = False                 # whether the model declares sizes
 
     def model(self, double=False):
@@ -37,12 +46,14 @@ class Case:
         names = ["" if feed is None else f"x{i}" for i, feed in enumerate(wide)]
         attributes = {name: tensor(name, widened(value) if double else value) if isinstance(value, np.ndarray) else value
                       for name, value in self.attributes.items()}
-        node = helper.make_node(self.op, names, [f"y{i}" for i in range(self.n_outputs)], domain=self.domain, **attributes)
+        wanted = [i for i in range(self.n_outputs) if i not in self.unwanted]
+        made = [f"y{i}" if i in wanted else "" for i in range(self.n_outputs)]
+        nodes = self.nodes or [helper.make_node(self.op, names, made, domain=self.domain, **attributes)]
         given = [(i, feed) for i, feed in enumerate(wide) if feed is not None]
         inputs = [value_info(f"x{i}", feed, self.unknown) for i, feed in given if i not in self.constants]
         constants = [tensor(f"x{i}", feed) for i, feed in given if i in self.constants]
-        outputs = [helper.make_empty_tensor_value_info(f"y{i}") for i in range(self.n_outputs)]
-        graph = helper.make_graph([node], self.op, inputs, outputs, constants)
+        outputs = [helper.make_empty_tensor_value_info(f"y{i}") for i in wanted]
+        graph = helper.make_graph(nodes, self.op, inputs, outputs, constants)
         used = {"": self.opsets[""], self.domain: self.opsets.get(self.domain, 1)}
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid(d, v) for d, v in used.items()],
                                   ir_version=10)
@@ -88,12 +99,52 @@ def tensor(name, array):
     return helper.make_tensor(name, onnx_type(array), array.shape, array.tobytes(), raw=True)
 
 
+@functools.cache
+def histories():
+    made = {}
+    for schema in sorted(onnx.defs.get_all_schemas_with_history(), key=lambda s: s.since_version):
+        if not schema.deprecated:
+            made.setdefault((schema.domain, schema.name), []).append(schema)
+    return made
+
+
+def history(op):
+    """What onnx says of each version of an operator, the oldest first."""
+    domain, _, name = op.rpartition(".")
+    return histories()[domain, name]
+
+
 class Draw:
     """Random choices for one case."""
 
     def __init__(self, op, seed):
         self.op = op
         self.random = np.random.default_rng([zlib.crc32(op.encode()), seed])
+        self.schema = self.opset = None
+
+    def version(self, oldest=7, newest=1 << 20):
+        """One of the operator's versions in force from `oldest` on; its opset is drawn for the case."""
+        all_of = history(self.op)
+        ends = [s.since_version - 1 for s in all_of[1:]] + [1 << 20]
+        self.schema = self.choice([s for s, end in zip(all_of, ends) if end >= oldest and s.since_version <= newest])
+        self.opset = max(self.schema.since_version, oldest)
+        return self.opset
+
+    def types(self, of="T"):
+        """The types of numpy that the drawn version takes."""
+        allowed = next(t.allowed_type_strs for t in self.schema.type_constraints if t.type_param_str == of)
+        return [np.dtype(TYPES[t]) for t in allowed if t in TYPES]
+
+    def type(self, of="T", but=()):
+        """Mostly float32, where that is one."""
+        types = [t for t in self.types(of) if t not in but]
+        return np.dtype(np.float32) if np.float32 in types and self.chance(0.4) else self.choice(types)
+
+    def case(self, feeds, attributes=None, outputs=1, **more):
+        """A case in the drawn opset; float16 is compared as exactly as it can be."""
+        if any(f is not None and f.dtype == np.float16 for f in feeds):
+            more["tolerance"] = max(4e-3, more.get("tolerance", 0))
+        return Case(self.op, feeds, attributes, outputs, opsets={"": self.opset}, **more)
 
     def int(self, low, high):
         """low .. high, both included."""
