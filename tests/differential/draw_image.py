@@ -74,8 +74,9 @@ def grid_sample(d):
 def affine_grid(d):
     d.version()
     rank, n = d.int(2, 3), d.int(1, 2)
-    size = np.asarray([n, d.int(1, 3), *(d.int(1, 4) for _ in range(rank))], np.int64)
-    return d.case([d.floats((n, rank, rank + 1)), size], {"align_corners": d.int(0, 1)}, constants=[1] if d.chance() else [])
+    corners = d.int(0, 1)                  # where a single point of a side is, nobody says
+    size = np.asarray([n, d.int(1, 3), *(d.int(1 + corners, 4) for _ in range(rank))], np.int64)
+    return d.case([d.floats((n, rank, rank + 1)), size], {"align_corners": corners}, constants=[1] if d.chance() else [])
 
 
 def boxes(d, n, size):
@@ -120,7 +121,8 @@ def col2im(d):
     d.version()
     rank = d.int(1, 3)
     block = [d.int(1, 2) for _ in range(rank)]
-    strides, dilations, pads = [d.int(1, 2) for _ in block], [d.int(1, 2) for _ in block], [d.int(0, 1) for _ in range(2 * rank)]
+    # Of other dilations ONNX Runtime reads elsewhere in the blocks.
+    strides, dilations, pads = [d.int(1, 2) for _ in block], [d.int(1, 2) if rank == 2 else 1 for _ in block], [d.int(0, 1) for _ in range(2 * rank)]
     image = [d.int(3, 6) for _ in block]
     windows = [(image[i] + pads[i] + pads[i + rank] - dilations[i] * (block[i] - 1) - 1) // strides[i] + 1 for i in range(rank)]
     x = d.floats((d.int(1, 2), d.int(1, 3) * int(np.prod(block)), int(np.prod(windows))))

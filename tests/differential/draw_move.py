@@ -277,13 +277,18 @@ def compress(d):
     return d.case([x, d.bools((d.int(0, x.shape[axis]),))], {"axis": signed(d, axis, x.ndim) if d.opset >= 11 else axis})
 
 
+# What ONNX Runtime has of indices, depth and values.
+ONE_HOT = ((np.int64, np.int64, np.float32), (np.int64, np.int64, np.int64), (np.int64, np.int32, np.float32),
+           (np.float32, np.float32, np.float32), (np.int32, np.int32, np.float32), (np.int64, np.int64, object))
+
+
 @operator("OneHot")
 def one_hot(d):
     d.version()
-    at = d.array(d.type("T1"), d.shape(0, 3, zero=0))
-    at = np.round(at)
-    depth = np.asarray(d.int(1, 12), d.choice((np.int64, np.int32, np.float32)))
-    values = d.array(d.type("T3"), (2,))
+    kind, of_depth, of_values = d.choice(ONE_HOT)
+    at = np.round(d.array(kind, d.shape(0, 3, zero=0)))
+    depth = np.asarray(d.int(1, 12), of_depth)
+    values = d.array(of_values, (2,))
     if d.chance():
         depth = depth.reshape(1)
     return d.case([at, depth, values], {"axis": d.int(-at.ndim - 1, at.ndim)} if d.chance() else {}, constants=d.some((1, 2)))
@@ -292,7 +297,7 @@ def one_hot(d):
 @operator("NonZero")
 def non_zero(d):
     d.version()
-    x = filled(d)
+    x = filled(d, low=1, but=(object,))      # of a scalar onnx says [0, n], ONNX Runtime [1, n]
     return d.case([np.where(d.random.random(x.shape) < 0.4, x.dtype.type(0), x)])
 
 
@@ -375,7 +380,7 @@ NUMBERS = {n: helper.np_dtype_to_tensor_dtype(np.dtype(t)) for n, t in TYPES.ite
 def cast(d):
     d.version(oldest=9)
     kind = d.type("T1")
-    to = d.choice(d.types("T2"))
+    to = d.choice([t for t in d.types("T2") if t.kind != "O" or kind.kind != "f"])   # each has its own digits
     x = d.array(kind, d.shape(), 5)
     if kind.kind == "O":
         whole = to.kind not in "fb"
@@ -406,7 +411,7 @@ def dropout(d):
     d.version()
     x = d.floats(d.shape(), 1, d.type())
     if d.opset < 12:
-        return d.case([x], {"ratio": 0.3} if d.chance() else {}, 1 if d.opset < 10 else d.int(1, 2))
+        return d.case([x], {"ratio": 0.3} if d.chance() else {})
     given = [np.asarray(0.3, np.float32) if d.chance() else None, np.asarray(False) if d.chance() else None]
     while given and given[-1] is None:
         given.pop()

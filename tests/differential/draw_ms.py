@@ -93,7 +93,7 @@ def fused_matmul(d):
     for name, shape in (("transBatchA", left), ("transBatchB", right)):
         if batch and d.chance(0.2):
             a[name] = 1
-            shape.insert(len(shape) - 2, shape.pop(0))
+            shape.insert(0, shape.pop(len(shape) - 2))
     if "transBatchA" not in a and "transBatchB" not in a and d.chance(0.3):
         right = right[len(batch):]
     return Case(d.op, [d.floats(left), d.floats(right)], a)

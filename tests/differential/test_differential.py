@@ -10,19 +10,30 @@ pytest.importorskip("onnx")
 import differ  # noqa: E402
 import draw  # noqa: E402
 
-SEEDS = int(os.environ.get("DIFFERENTIAL_SEEDS", "12"))
+SEEDS = int(os.environ.get("DIFFERENTIAL_SEEDS", "10"))
 
 
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("name", sorted(draw.GENERATORS))
-def test_operator(name, precision):
+# What the library does not offer yet, or not in all its forms.
+MS = "com.microsoft."
+OPEN = {"Resize": "integers in mode linear", MS + "DynamicQuantizeMatMul": "not offered", MS + "GatherBlockQuantized": "not offered",
+        MS + "GroupQueryAttention": "not offered", MS + "MatMulNBits": "weights of a run, groups", MS + "MultiHeadAttention": "packed forms",
+        MS + "QLinearAveragePool": "channels last", MS + "QLinearGlobalAveragePool": "channels last"}
+UNKNOWN_THERE = {"SequenceMap", "SwiGLU"}      # to ONNX Runtime: for onnx's own evaluator, see differ.py
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.xfail(strict=True, reason=OPEN[n])) if n in OPEN else n
+                                  for n in sorted(set(draw.GENERATORS) - UNKNOWN_THERE)])
+def test_operator(name):
     faults, compared = [], 0
     for seed in range(SEEDS):
         case = differ.make(name, seed)
-        found = differ.verdict(case, precision)
-        compared += found != differ.REFUSED
-        if found not in (differ.SAME, differ.REFUSED):
-            faults.append(f"seed {seed}: {case}: {found}")
+        model, feeds = case.model()
+        expected = differ.of_runtime(model, feeds)
+        compared += expected is not None
+        for precision in ("float32", "float64") if expected is not None else ():
+            found = differ.difference(case, precision, expected, model, feeds)
+            if found:
+                faults.append(f"seed {seed}, {precision}: {case}: {found}")
     assert not faults, "\n".join(faults)
     assert compared, "ONNX Runtime refused all of them"
 
