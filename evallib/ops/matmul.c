@@ -258,7 +258,8 @@ static EvalStatus check_addend(evl_infer *infer, const evl_shape *product)
         return st;
     bool grows = c->shape.rank > 2;
     for (int32_t i = 0; i < 2 && !grows; i++)
-        grows = product->dim[i] != EVL_UNKNOWN_DIM && both.dim[i] != product->dim[i];
+        grows = product->dim[i] != EVL_UNKNOWN_DIM && both.dim[i] != EVL_UNKNOWN_DIM &&
+                both.dim[i] != product->dim[i];
     if (!grows)
         return EVAL_OK;
     return evl_fail(infer->ctx, EVAL_ERR_SHAPE,
