@@ -91,7 +91,7 @@ static inline real gelu_tanh(real x)
 
 static inline real shrink(real x, real lambda, real bias)
 {
-    real y = x > lambda ? x - bias : x != x ? x : 0;
+    real y = x > lambda ? x - bias : 0; /* of NaN too: it is on neither side */
     return x < -lambda ? x + bias : y;
 }
 #endif
