@@ -120,7 +120,7 @@ static EvalStatus infer_images(evl_infer *x, change *channels, change *sides)
 {
     const evl_tensor *in = x->use.in[0];
     evl_shape *out = &x->out[0].shape;
-    int64_t b = 0;
+    int64_t b = 1;
     EvalStatus st = read_block(x->ctx, &x->use, &b);
     if (st)
         return st;
