@@ -1,21 +1,24 @@
 /* TreeEnsembleClassifier, TreeEnsembleRegressor, TreeEnsemble: sums over trees (ops/trees.h),
 ** then base values, labels and scores. */
-#include "ops/lines.h"
 #include "ops/ml.h"
 #include "ops/ops.h"
 #include "ops/trees.h"
 
-enum { PART = 128, STEP = 8 }; /* rows of a tile; what a tree costs, in elements moved */
+/* Rows are cut into parts for threads: as many as have their tiles in a cache, but four parts
+** or more of what takes as many steps as LARGE. */
+enum { PART = 128, TILES = 1 << 15, LARGE = 1 << 14, PARTS = 4 };
 
 typedef struct ensemble {
     const evl_forest *forest;
     const evl_tree_kit *trees;
     const evl_ml_kit *ml;
-    size_t n, width; /* of the rows */
+    size_t n, width;         /* of the rows */
+    size_t part, tile_bytes; /* rows of a part; memory for it */
     const void *base;
     size_t n_base, base_to; /* a lone base value is of that target */
     evl_ml_scores scores;
     evl_ml_labels labels;
+    bool is_large;               /* worth several threads */
     bool is_classifier, is_lone; /* lone: of two classes leaves vote for one only, */
     size_t lone;
     double least; /* which wins above this */
@@ -24,7 +27,7 @@ typedef struct ensemble {
 typedef struct rows {
     const ensemble *e;
     const char *x;
-    char *sums;
+    char *sums, *tiles;
     const evl_tensor *label, *scores; /* NULL: not wanted */
 } rows;
 
@@ -49,16 +52,27 @@ static void finish_row(const rows *r, size_t row, void *sums)
                      (char *)r->scores->data + row * n * bytes);
 }
 
-static void work(void *arg, size_t part)
+static void work(void *arg, size_t part, size_t lane)
 {
     const rows *r = arg;
     const ensemble *e = r->e;
-    size_t from = part * PART, n = e->n - from < PART ? e->n - from : PART;
+    size_t from = part * e->part, n = e->n - from < e->part ? e->n - from : e->part;
     size_t sum_bytes = e->forest->n_targets * e->ml->bytes;
     char *sums = r->sums + from * sum_bytes;
-    e->trees->rows(e->forest, n, e->width, r->x + from * e->width * e->ml->bytes, sums);
+    e->trees->rows(e->forest, n, e->width, r->x + from * e->width * e->ml->bytes,
+                   r->tiles + lane * e->tile_bytes, sums);
     for (size_t i = 0; i < n; i++)
         finish_row(r, from + i, sums + i * sum_bytes);
+}
+
+static size_t rounded(size_t bytes)
+{
+    return bytes + (EVL_ALIGNMENT - bytes % EVL_ALIGNMENT) % EVL_ALIGNMENT;
+}
+
+static size_t sums_bytes(const ensemble *e)
+{
+    return rounded(e->n * e->scores.n * e->ml->bytes);
 }
 
 static EvalStatus run(const evl_call *call)
@@ -66,11 +80,27 @@ static EvalStatus run(const evl_call *call)
     const ensemble *e = call->state;
     rows r = { .e = e, .x = evl_ml_reals(call) };
     r.sums = (char *)call->scratch + evl_ml_scratch(call->in[0], call->machine);
+    r.tiles = r.sums + sums_bytes(e);
     r.label = e->is_classifier ? call->out[0] : NULL;
     r.scores = !e->is_classifier ? call->out[0] : call->n_out > 1 ? call->out[1] : NULL;
-    evl_each_for((e->n + PART - 1) / PART, (size_t)PART * STEP * e->forest->n_trees, call->machine->pool,
-                 work, &r);
+    evl_parallel_for(e->is_large ? call->machine->pool : NULL, (e->n + e->part - 1) / e->part, work,
+                     &r);
     return EVAL_OK;
+}
+
+/* By the shape alone, so that sums are the same for any number of threads. */
+static void cut_rows(ensemble *e)
+{
+    const evl_forest *f = e->forest;
+    size_t in_tile = e->trees->rows_in_tile, tile_bytes = e->trees->tile_bytes(f);
+    size_t n_tiles = TILES / tile_bytes, fair = (e->n + in_tile * PARTS - 1) / (in_tile * PARTS);
+    e->is_large = e->n > LARGE / (f->n_steps + f->n_columns + 1);
+    n_tiles = n_tiles < PART / in_tile ? n_tiles : PART / in_tile;
+    n_tiles = e->is_large && fair < n_tiles ? fair : n_tiles;
+    n_tiles = n_tiles ? n_tiles : 1;
+    e->part = n_tiles * in_tile;
+    e->tile_bytes =
+        rounded((e->n < e->part ? (e->n + in_tile - 1) / in_tile : n_tiles) * tile_bytes);
 }
 
 static EvalStatus read_base(evl_prepare *p, ensemble *e, size_t n_targets)
@@ -99,16 +129,6 @@ static EvalStatus read_choice(evl_context *ctx, const evl_node *node, const char
     return EVAL_OK;
 }
 
-static EvalStatus check_features(evl_prepare *p, const ensemble *e)
-{
-    const evl_forest *f = e->forest;
-    if (f->n_features <= e->width)
-        return EVAL_OK;
-    return evl_fail(p->ctx, EVAL_ERR_SHAPE,
-                    "attribute nodes_featureids: item %zu is %zu, and X has %zu columns", f->where,
-                    f->n_features - 1, e->width);
-}
-
 static EvalStatus prepare_with(evl_prepare *p, ensemble *e, const char *leaves, size_t n_targets,
                                evl_tree_sum sum)
 {
@@ -122,12 +142,16 @@ static EvalStatus prepare_with(evl_prepare *p, ensemble *e, const char *leaves, 
     if (st == EVAL_OK)
         st = read_base(p, e, n_targets);
     if (st == EVAL_OK)
-        st = evl_forest_of(p, leaves, n_targets, sum, &e->forest);
+        st = evl_forest_of(p, leaves, e->width, n_targets, sum, &e->forest);
+    if (st != EVAL_OK)
+        return st;
     e->scores.n = n_targets;
     e->scores.transform = (evl_ml_transform)transform;
+    cut_rows(e);
     p->state = e;
-    p->scratch_bytes = evl_ml_scratch(p->use.in[0], p->machine) + e->n * n_targets * e->ml->bytes;
-    return st == EVAL_OK ? check_features(p, e) : st;
+    p->scratch_bytes = evl_ml_scratch(p->use.in[0], p->machine) + sums_bytes(e) +
+                       evl_pool_threads(p->machine->pool) * e->tile_bytes;
+    return EVAL_OK;
 }
 
 static size_t targets_of(const evl_use *use)

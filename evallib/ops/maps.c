@@ -32,7 +32,8 @@ static size_t map_size(const evl_tensor *map)
     return evl_shape_count(&evl_nested_at(map, 0)->shape);
 }
 
-/* --- CastMap: values in the order of their keys (dense), or each at its key's place (sparse) --- */
+/* --- CastMap: values in the order of their keys (dense), or each at its key's place (sparse) ---
+ */
 
 typedef struct entry {
     int64_t key;
@@ -218,9 +219,9 @@ static EvalStatus prepare_vectorizer(evl_prepare *p)
     evl_lookup *lookup = evl_arena_take(p->arena, sizeof *lookup);
     size_t n = map_size(p->use.in[0]);
     p->state = lookup;
-    bool ok = lookup && (keys->type == EVAL_STRING
-                             ? evl_lookup_texts(p->arena, keys->data, n, lookup)
-                             : evl_lookup_ints(p->arena, keys->data, n, lookup));
+    bool ok =
+        lookup && (keys->type == EVAL_STRING ? evl_lookup_texts(p->arena, keys->data, n, lookup)
+                                             : evl_lookup_ints(p->arena, keys->data, n, lookup));
     return ok ? EVAL_OK : evl_no_memory(p->ctx);
 }
 

@@ -176,7 +176,7 @@ static EvalStatus make_node(builder *b, size_t i, const place *p)
     b->at[p->node] = (uint32_t)i;
     b->owner[p->node] = (uint32_t)p->low;
     if (is_leaf) {
-        b->out->items[i] = (evl_split){ .node = p->node, .kids = (uint32_t)i - 1 };
+        b->out->items[i] = (evl_split){ .node = p->node };
         return EVAL_OK;
     }
     if (mode != EVL_TREE_EQ && mode != EVL_TREE_NEQ && mode != EVL_TREE_MEMBER)
@@ -191,15 +191,10 @@ static EvalStatus make_node(builder *b, size_t i, const place *p)
     return ask_set(b, i, &(place){ PLACE_SET, p->node, p->depth, 0, n });
 }
 
-/* Leaf i follows itself wherever it lies. */
 static void make_copies(builder *b)
 {
-    for (size_t i = 0; i < b->n_copies; i++) {
-        copy c = b->copies[i];
-        b->out->items[c.to] = b->out->items[c.from];
-        if (b->out->items[c.to].node != UINT32_MAX)
-            b->out->items[c.to].kids = c.to - 1;
-    }
+    for (size_t i = 0; i < b->n_copies; i++)
+        b->out->items[b->copies[i].to] = b->out->items[b->copies[i].from];
 }
 
 static EvalStatus split_tree(builder *b, size_t tree)

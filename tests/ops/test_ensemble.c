@@ -1,6 +1,7 @@
 /* Ensembles of trees: every way to branch, missing values, sums, labels; and files that do not
 ** fit together. */
 #include "op_case.h"
+#include <stdlib.h>
 
 static const char classifier[] = "ai.onnx.ml.TreeEnsembleClassifier";
 static const char regressor[] = "ai.onnx.ml.TreeEnsembleRegressor";
@@ -202,6 +203,101 @@ static void a_set_is_asked_for_its_members(void **state)
     }
 }
 
+/* Two trees that are leaves: nothing is looked at. */
+static void a_tree_may_be_a_leaf(void **state)
+{
+    const int64_t trees[] = { 0, 1 }, zeros[] = { 0, 0 };
+    const double values[] = { 0, 0 }, weights[] = { 0.5, -2 }, x[] = { 1, 2, 3, 4, 5, 6 };
+    const EvalString modes[] = { text("LEAF"), text("LEAF") };
+    double got[2][64];
+    const evl_attribute a[] = { evl_attribute_ints("nodes_treeids", trees, 2),
+                                evl_attribute_ints("nodes_nodeids", zeros, 2),
+                                evl_attribute_ints("nodes_featureids", zeros, 2),
+                                evl_attribute_ints("nodes_truenodeids", zeros, 2),
+                                evl_attribute_ints("nodes_falsenodeids", zeros, 2),
+                                evl_attribute_numbers("nodes_values", values, 2),
+                                texts("nodes_modes", modes, 2),
+                                evl_attribute_ints("target_treeids", trees, 2),
+                                evl_attribute_ints("target_nodeids", zeros, 2),
+                                evl_attribute_ints("target_ids", zeros, 2),
+                                evl_attribute_numbers("target_weights", weights, 2) };
+    (void)state;
+    for (int precision = 0; precision < EVL_PRECISIONS; precision++)
+        for (int64_t n = 1; n < 7; n++) {
+            assert_int_equal(run_with(regressor, a, sizeof a / sizeof a[0],
+                                      matrix(EVAL_FLOAT64, x, n, 1), 1, (evl_precision)precision,
+                                      got),
+                             EVAL_OK);
+            for (int64_t i = 0; i < n; i++)
+                assert_true(got[0][i] == -1.5);
+        }
+}
+
+enum { LEVELS = 17, NODES = (1 << LEVELS) - 1, INNER = NODES / 2, LEAVES = NODES - INNER };
+
+/* Its lowest nodes are too far from their kids for the small form of nodes. */
+typedef struct large_tree {
+    int64_t zeros[NODES], numbers[NODES], features[NODES], yes[NODES], no[NODES];
+    double values[NODES], weights[LEAVES];
+    EvalString modes[NODES];
+} large_tree;
+
+static large_tree *grow_large_tree(void)
+{
+    large_tree *t = calloc(1, sizeof *t);
+    assert_non_null(t);
+    for (int64_t i = 0; i < NODES; i++) {
+        t->numbers[i] = i;
+        t->features[i] = i * 7 % 3;
+        t->values[i] = (double)(i * 37 % 101) / 64 - 0.75;
+        t->modes[i] = text(i < INNER ? "BRANCH_LEQ" : "LEAF");
+        t->yes[i] = i < INNER ? 2 * i + 1 : 0;
+        t->no[i] = i < INNER ? 2 * i + 2 : 0;
+    }
+    for (int64_t i = 0; i < LEAVES; i++)
+        t->weights[i] = (double)i;
+    return t;
+}
+
+static double leaf_of(const large_tree *t, const double *x)
+{
+    int64_t at = 0;
+    while (at < INNER)
+        at = x[t->features[at]] <= t->values[at] ? t->yes[at] : t->no[at];
+    return t->weights[at - INNER];
+}
+
+static void a_large_tree_is_walked_to_its_leaves(void **state)
+{
+    enum { ROWS = 21 };
+    large_tree *t = grow_large_tree();
+    double x[ROWS * 3], got[2][64];
+    const evl_attribute a[] = { evl_attribute_ints("nodes_treeids", t->zeros, NODES),
+                                evl_attribute_ints("nodes_nodeids", t->numbers, NODES),
+                                evl_attribute_ints("nodes_featureids", t->features, NODES),
+                                evl_attribute_ints("nodes_truenodeids", t->yes, NODES),
+                                evl_attribute_ints("nodes_falsenodeids", t->no, NODES),
+                                evl_attribute_numbers("nodes_values", t->values, NODES),
+                                texts("nodes_modes", t->modes, NODES),
+                                evl_attribute_ints("target_treeids", t->zeros, LEAVES),
+                                evl_attribute_ints("target_nodeids", t->numbers + INNER, LEAVES),
+                                evl_attribute_ints("target_ids", t->zeros, LEAVES),
+                                evl_attribute_numbers("target_weights", t->weights, LEAVES) };
+    (void)state;
+    for (int i = 0; i < ROWS * 3; i++)
+        x[i] = (double)(i * 29 % 97) / 64 - 0.75;
+    for (int precision = 0; precision < EVL_PRECISIONS; precision++)
+        for (int64_t n = 1; n <= ROWS; n += 10) {
+            assert_int_equal(run_with(regressor, a, sizeof a / sizeof a[0],
+                                      matrix(EVAL_FLOAT64, x, n, 3), 1, (evl_precision)precision,
+                                      got),
+                             EVAL_OK);
+            for (int64_t i = 0; i < n; i++)
+                assert_true(got[0][i] == leaf_of(t, x + 3 * i));
+        }
+    free(t);
+}
+
 static void expect(EvalStatus status, const stump *s)
 {
     evl_attribute a[ATTRIBUTES];
@@ -253,6 +349,8 @@ int main(void)
         cmocka_unit_test(a_threshold_is_the_files_own_number),
         cmocka_unit_test(two_classes_of_one_score),
         cmocka_unit_test(a_set_is_asked_for_its_members),
+        cmocka_unit_test(a_tree_may_be_a_leaf),
+        cmocka_unit_test(a_large_tree_is_walked_to_its_leaves),
         cmocka_unit_test(what_does_not_fit_together_is_refused),
         cmocka_unit_test(an_empty_batch_gives_nothing),
     };
