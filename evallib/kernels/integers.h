@@ -47,11 +47,21 @@ typedef struct evl_requantized {
     float zero, least, most;
 } evl_requantized;
 
+/* Winograd's F(2 x 2, 3 x 3), which is exact here: weights are four times as large, and sums wrap as
+** often as they like, for four times the result fits. */
+enum { EVL_BYTE_ELEMENTS = 16 };
+
 typedef struct evl_integer_kernels {
     size_t rows, columns; /* of the tile that fits the registers */
     void (*product)(const evl_pairs_product *);
     void (*beside)(const evl_bytes_beside *, int16_t *pairs);
     void (*requantize)(const evl_requantized *, size_t n, const int32_t *sums, uint8_t *q);
+    /* n tiles beside each other (and more, up to a whole vector), whose 4 x 4 places begin at `taps`
+    ** pairs: element e to v + e * step. */
+    void (*before)(size_t n, const int16_t *pairs, const size_t *taps, size_t step, int16_t *v);
+    /* The products, element e at m + e * step, to 2 n bytes in each of two lines, which have room for
+    ** those of a whole vector. */
+    void (*after)(const evl_requantized *, size_t n, const int32_t *m, size_t step, uint8_t *const lines[2]);
     /* m rows of k less `zero` (of each row when zero_step is 1), k made even. */
     void (*pack_rows)(size_t m, size_t k, evl_bytes_matrix a, const int32_t *zero, size_t zero_step,
                       int16_t *rows);

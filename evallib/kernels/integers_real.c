@@ -99,11 +99,11 @@ static void beside(const evl_bytes_beside *p, int16_t *pairs)
 static const real shift = (real)((real_bits)3 << (REAL_DIGITS - 2));
 
 /* As kernels/quantize_real.c has it, a vector at once. */
-static inline narrow quanta(const evl_requantized *how, sums c, sums more, vec scale)
+static inline sums quanta(const evl_requantized *how, sums c, sums more, vec scale)
 {
     vec x = vec_of(add(c, more)) * scale;
     x = vec_smaller(vec_larger(x, vec_all(how->least - how->zero)), vec_all(how->most - how->zero));
-    return narrow_of(x + shift - shift + how->zero);
+    return __builtin_convertvector(x + shift - shift + how->zero, sums);
 }
 
 static inline narrow quanta_at(const evl_requantized *how, const int32_t *c, size_t i)
@@ -111,7 +111,7 @@ static inline narrow quanta_at(const evl_requantized *how, const int32_t *c, siz
     size_t at = how->step ? i : 0;
     sums more = how->step ? load_sums(how->add + at) : all_sums(*how->add);
     vec scale = how->step ? vec_load(how->scale + at) : vec_all(*how->scale);
-    return quanta(how, load_sums(c + i), more, scale);
+    return narrow_of(quanta(how, load_sums(c + i), more, scale));
 }
 
 static void requantize(const evl_requantized *given, size_t n, const int32_t *c, uint8_t *q)
@@ -128,6 +128,72 @@ static void requantize(const evl_requantized *given, size_t n, const int32_t *c,
     some = quanta_at(&how, c, i);
     memcpy(q + i, &some, n - i);
 }
+
+/* --- Winograd's way --- */
+
+/* Four places of a tile, step apart, to their polynomial's values at 0, 1, -1 and infinity. */
+static inline void to_values(halves *d, size_t step)
+{
+    halves d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step];
+    d[0] = d0 - d2;
+    d[step] = d2 + d1;
+    d[2 * step] = d2 - d1;
+    d[3 * step] = d3 - d1;
+}
+
+static void before(size_t n, const int16_t *pairs, const size_t *taps, size_t step, int16_t *v)
+{
+    halves d[EVL_BYTE_ELEMENTS];
+    for (size_t j = 0; j < n; j += SUMS, v += 2 * (size_t)SUMS) {
+#pragma GCC unroll 16
+        for (size_t e = 0; e < EVL_BYTE_ELEMENTS; e++)
+            d[e] = *(const halves *)(pairs + 2 * (taps[e] + j));
+#pragma GCC unroll 4
+        for (size_t i = 0; i < 4; i++)
+            to_values(d + i, 4);
+#pragma GCC unroll 4
+        for (size_t i = 0; i < 4; i++)
+            to_values(d + 4 * i, 1);
+#pragma GCC unroll 16
+        for (size_t e = 0; e < EVL_BYTE_ELEMENTS; e++)
+            *(halves *)(v + e * step) = d[e];
+    }
+}
+
+/* Four values, step apart, to two outputs. */
+static inline void to_outputs(const wrapping *m, size_t step, wrapping *y, size_t y_step)
+{
+    y[0] = m[0] + m[step] + m[2 * step];
+    y[y_step] = m[step] - m[2 * step] + m[3 * step];
+}
+
+static inline narrow_pair line_of(const evl_requantized *how, const wrapping *m)
+{
+    wrapping y[2];
+    to_outputs(m, 1, y, 1);
+    sums more = all_sums(*how->add);
+    vec scale = vec_all(*how->scale);
+    return in_turn(quanta(how, (sums)y[0] >> 2, more, scale), quanta(how, (sums)y[1] >> 2, more, scale));
+}
+
+static void after(const evl_requantized *given, size_t n, const int32_t *m, size_t step, uint8_t *const lines[2])
+{
+    const evl_requantized how = *given;
+    wrapping half[2 * 4], column[4];
+    for (size_t j = 0; j < n; j += SUMS, m += SUMS) {
+#pragma GCC unroll 4
+        for (size_t x = 0; x < 4; x++) {
+#pragma GCC unroll 4
+            for (size_t y = 0; y < 4; y++)
+                column[y] = (wrapping)load_sums(m + (4 * y + x) * step);
+            to_outputs(column, 1, half + x, 4);
+        }
+        *(narrow_pair *)(lines[0] + 2 * j) = line_of(&how, half);
+        *(narrow_pair *)(lines[1] + 2 * j) = line_of(&how, half + 4);
+    }
+}
+
+/* --- packing --- */
 
 static inline void widen_row(size_t k, evl_bytes_matrix a, int32_t zero, int16_t *row)
 {
@@ -205,6 +271,8 @@ const evl_integer_kernels SET(evl_integer_kernels) = {
     .product = product,
     .beside = beside,
     .requantize = requantize,
+    .before = before,
+    .after = after,
     .pack_rows = pack_rows,
     .pack_panels = pack_panels,
     .widen = widen,

@@ -15,7 +15,7 @@ typedef int32_t sums __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_a
 typedef uint32_t wrapping __attribute__((vector_size(VECTOR_BYTES)));
 typedef int16_t halves __attribute__((vector_size(VECTOR_BYTES), aligned(2), may_alias));
 typedef uint8_t narrow __attribute__((vector_size(SUMS)));       /* a byte for each sum */
-typedef uint16_t narrow_pair __attribute__((vector_size(2 * SUMS)));
+typedef uint16_t narrow_pair __attribute__((vector_size(2 * SUMS), aligned(1), may_alias));
 
 static inline sums load_sums(const int32_t *c)
 {
@@ -73,10 +73,23 @@ static inline vec vec_of(sums c)
     return __builtin_convertvector(c, vec);
 }
 
-/* The lowest bytes of whole numbers. */
-static inline narrow narrow_of(vec x)
+/* Bytes of two vectors of whole numbers in turn. */
+static inline narrow_pair in_turn(sums even, sums odd)
 {
-    sums whole = __builtin_convertvector(x, sums) & 0xff;
+    sums both = (even & 0xff) | (odd & 0xff) << 8;
+#if defined(__AVX512F__)
+    return (narrow_pair)_mm512_cvtepi32_epi16((__m512i)both);
+#elif defined(__AVX2__)
+    return (narrow_pair)_mm_packus_epi32(_mm256_castsi256_si128((__m256i)both), _mm256_extracti128_si256((__m256i)both, 1));
+#else
+    return (narrow_pair){ (uint16_t)both[0], (uint16_t)both[1], (uint16_t)both[2], (uint16_t)both[3] };
+#endif
+}
+
+/* The lowest bytes of whole numbers. */
+static inline narrow narrow_of(sums whole)
+{
+    whole &= 0xff;
 #if defined(__AVX512F__)
     return (narrow)_mm512_cvtepi32_epi8((__m512i)whole);
 #elif defined(__AVX2__)

@@ -2,12 +2,7 @@
 #include "ops/operands.h"
 #include <string.h>
 
-enum {
-    Z, Y, X,
-    COPY_BYTES = 128 << 10, /* in the second cache, beside sums and weights */
-    MOST_COLUMNS = 2048,
-    FEW_ROWS = 8
-};
+enum { Z, Y, X, FEW_ROWS = 8 };
 
 static size_t ceil_divide(size_t n, size_t by)
 {
@@ -53,19 +48,19 @@ static int64_t position(const evl_byte_axis *a, size_t phase, size_t out)
 /* --- bands --- */
 
 /* As many rows as fit; of a single one, part of it. */
-static void cut(evl_byte_bands *b)
+static void cut(evl_byte_bands *b, const evl_byte_limits *limits)
 {
     size_t height = (size_t)b->conv.stencil.out[Y], each = b->sources * b->planes * 2 * sizeof(int16_t);
     b->width = (size_t)b->conv.stencil.out[X];
     b->pitch = b->width + b->x.reach;
-    size_t lines = COPY_BYTES / (each + 1) / b->pitch, most = MOST_COLUMNS / b->pitch;
+    size_t lines = limits->bytes / (each + 1) / b->pitch, most = limits->columns / b->pitch;
     b->rows = lines > b->y.reach + 1 ? lines - b->y.reach : 1;
     b->rows = b->rows < most ? b->rows : most;
     b->rows = b->rows > height ? height : b->rows ? b->rows : 1;
     b->down = ceil_divide(height, b->rows);
     b->rows = b->down ? ceil_divide(height, b->down) : 1;
-    if (b->rows == 1 && b->pitch > MOST_COLUMNS && b->width > MOST_COLUMNS) {
-        b->width = MOST_COLUMNS;
+    if (b->rows == 1 && b->width > limits->columns) {
+        b->width = limits->columns;
         b->pitch = b->width + b->x.reach;
     }
     b->across = b->width ? ceil_divide((size_t)b->conv.stencil.out[X], b->width) : 0;
@@ -73,13 +68,13 @@ static void cut(evl_byte_bands *b)
     b->n = (size_t)b->conv.stencil.out[Z] * b->down * b->across;
 }
 
-static bool count(evl_byte_bands *b, size_t columns)
+static bool count(evl_byte_bands *b, size_t spare)
 {
     const evl_stencil *s = &b->conv.stencil;
     size_t kernel_y = (size_t)s->kernel[Y];
     return evl_size_multiply(b->sources * b->planes, b->lines, &b->pairs) &&
            evl_size_multiply(b->pairs, b->pitch, &b->pairs) &&
-           evl_size_add(b->pairs, columns + b->pitch, &b->pairs) && b->pairs < SIZE_MAX / 64 &&
+           evl_size_add(b->pairs, spare + b->pitch, &b->pairs) && b->pairs < SIZE_MAX / 64 &&
            evl_size_multiply(b->by_rows ? (kernel_y + 1) / 2 : kernel_y,
                              b->sources * (size_t)s->kernel[Z] * (size_t)s->kernel[X], &b->steps);
 }
@@ -117,7 +112,7 @@ void evl_byte_bands_weights(const evl_byte_bands *b, size_t step, size_t at[2])
         at[1] = first + 1 < b->conv.in_channels ? at[0] + kernel : SIZE_MAX;
 }
 
-EvalStatus evl_byte_bands_of(evl_context *ctx, evl_arena *arena, const evl_conv *conv, size_t columns,
+EvalStatus evl_byte_bands_of(evl_context *ctx, evl_arena *arena, const evl_conv *conv, evl_byte_limits limits,
                              evl_byte_bands *b)
 {
     const evl_stencil *s = &conv->stencil;
@@ -128,8 +123,8 @@ EvalStatus evl_byte_bands_of(evl_context *ctx, evl_arena *arena, const evl_conv 
     b->planes = (size_t)s->kernel[Z] * b->y.phases * b->x.phases;
     if (conv->out_plane == 0)
         return EVAL_OK;
-    cut(b);
-    if (!count(b, columns))
+    cut(b, &limits);
+    if (!count(b, limits.spare))
         return evl_no_memory(ctx);
     b->taps = evl_arena_take_many(arena, b->steps + 1, sizeof *b->taps);
     if (!b->taps)
@@ -168,28 +163,36 @@ static const uint8_t *line_at(const copying *c, size_t channel, int64_t z, int64
     return c->from->x + channel * c->b->conv.in_plane + (size_t)((z * s->in[Y] + y) * s->in[X]);
 }
 
-/* The `pitch` places of a line, `first` being the first one's position in the input. */
-static void copy_line(const copying *c, const uint8_t *one, const uint8_t *other, int64_t first, int16_t *to)
+/* Where the places of a line are in the input: from .. end of them, the first at `first`. */
+typedef struct span {
+    size_t from, end, first;
+} span;
+
+static span span_of(const copying *c, int64_t position)
 {
     const evl_byte_axis *x = &c->b->x;
     int64_t n = (int64_t)c->b->pitch;
-    int64_t from = first < 0 ? (x->stride - 1 - first) / x->stride : 0;
-    int64_t end = x->in > first ? (x->in - first + x->stride - 1) / x->stride : 0;
-    from = from > n || (!one && !other) ? n : from;
+    int64_t from = position < 0 ? (x->stride - 1 - position) / x->stride : 0;
+    int64_t end = x->in > position ? (x->in - position + x->stride - 1) / x->stride : 0;
+    from = from > n ? n : from;
     end = end > n ? n : end < from ? from : end;
-    evl_bytes_beside p = { (size_t)(end - from), (size_t)x->stride, c->from->zeros, c->from->zeros,
-                           c->from->is_signed, c->from->zero };
-    memset(to, 0, 2 * (size_t)from * sizeof *to);
-    memset(to + 2 * end, 0, 2 * (size_t)(n - end) * sizeof *to);
-    if (p.n == 0)
+    return (span){ (size_t)from, (size_t)end, (size_t)(position + from * x->stride) };
+}
+
+static void copy_line(const copying *c, const uint8_t *one, const uint8_t *other, const span *x, int16_t *to)
+{
+    size_t pitch = c->b->pitch;
+    if ((!one && !other) || x->from == x->end) {
+        memset(to, 0, 2 * pitch * sizeof *to);
         return;
-    if (one)
-        p.first = one;
-    if (other)
-        p.second = other;
-    p.first += first + from * x->stride;
-    p.second += first + from * x->stride;
-    c->from->k->beside(&p, to + 2 * from);
+    }
+    for (size_t i = 0; i < 2 * x->from; i++)
+        to[i] = 0;
+    for (size_t i = 2 * x->end; i < 2 * pitch; i++)
+        to[i] = 0;
+    const evl_bytes_beside p = { x->end - x->from, (size_t)c->b->x.stride, (one ? one : c->from->zeros) + x->first,
+                                 (other ? other : c->from->zeros) + x->first, c->from->is_signed, c->from->zero };
+    c->from->k->beside(&p, to + 2 * x->from);
 }
 
 /* Lines of a plane that follow each other in the input without a gap are one. */
@@ -206,13 +209,11 @@ static void copy_plane(const copying *c, size_t source, size_t plane, int16_t *t
     size_t kz = plane / b->x.phases / b->y.phases, channel = b->by_rows ? source : 2 * source;
     size_t beside = b->by_rows || channel + 1 == b->conv.in_channels ? channel : channel + 1;
     int64_t z = (int64_t)c->band->z * s->stride[Z] - s->begin[Z] + (int64_t)kz * s->dilation[Z];
-    int64_t x = position(&b->x, plane % b->x.phases, c->band->x);
+    int64_t y = position(&b->y, plane / b->x.phases % b->y.phases, c->band->y);
+    const span x = span_of(c, position(&b->x, plane % b->x.phases, c->band->x));
     size_t lines = c->band->rows + b->y.reach;
-    for (size_t l = 0; l < lines; l++, to += 2 * b->pitch) {
-        int64_t y = position(&b->y, plane / b->x.phases % b->y.phases, c->band->y + l);
-        int64_t next = b->by_rows ? y + b->y.spacing : y;
-        copy_line(c, line_at(c, channel, z, y), line_at(c, beside, z, next), x, to);
-    }
+    for (size_t l = 0; l < lines; l++, y += b->y.stride, to += 2 * b->pitch)
+        copy_line(c, line_at(c, channel, z, y), line_at(c, beside, z, b->by_rows ? y + b->y.spacing : y), &x, to);
 }
 
 static void copy_whole(const copying *c, size_t source, int16_t *to)

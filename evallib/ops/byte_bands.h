@@ -38,8 +38,12 @@ typedef struct evl_byte_band {
     size_t n;                    /* columns of the product: width + those that are nobody's */
 } evl_byte_band;
 
-/* The copy has room for `columns` more than its last window needs. */
-EVL_MUST_USE EvalStatus evl_byte_bands_of(evl_context *, evl_arena *, const evl_conv *, size_t columns,
+/* The copy takes `bytes` at most, if a row does, and has room for `spare` pairs more than its last
+** window needs; a band has `columns` at most. */
+typedef struct evl_byte_limits {
+    size_t bytes, columns, spare;
+} evl_byte_limits;
+EVL_MUST_USE EvalStatus evl_byte_bands_of(evl_context *, evl_arena *, const evl_conv *, evl_byte_limits,
                                           evl_byte_bands *);
 evl_byte_band evl_byte_band_at(const evl_byte_bands *, size_t index);
 

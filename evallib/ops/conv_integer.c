@@ -3,11 +3,14 @@
 ** Weights are the matrix A of a product, as pairs of 16-bit numbers less their zero point, made once
 ** when they are constant. B is a band of the input (ops/byte_bands.h), which windows are found in by
 ** offsets: nothing is copied for each window. What becomes of the sums is done a few channels of a
-** band at a time, while they are in the first cache. */
-#include "ops/byte_bands.h"
+** band at a time, while they are in the first cache.
+**
+** By Winograd's way the band's windows are tiles, which are transformed first, and there is a product
+** for each element of a tile. */
 #include "ops/operands.h"
 #include "ops/ops.h"
 #include "ops/sums.h"
+#include "ops/winograd_integer.h"
 #include <string.h>
 
 enum { CONV_INTEGER, QLINEAR_CONV, NONE = 255 };
@@ -24,7 +27,11 @@ static const roles roles_of[] = {
 
 enum {
     SMALL = 1 << 17, /* multiplications that are not worth a second thread */
-    TILES_WANTED = 4 /* threads want several */
+    TILES_WANTED = 4, /* threads want several */
+    COPY_BYTES = 128 << 10, /* in the second cache, beside sums and weights */
+    MOST_COLUMNS = 2048,
+    VALUES_BYTES = 256 << 10, /* of transformed tiles */
+    FEW_COLUMNS = 32
 };
 
 /* --- shapes --- */
@@ -83,7 +90,10 @@ typedef struct parameters {
 } parameters;
 
 typedef struct plan {
-    evl_byte_bands bands;
+    evl_conv conv;
+    evl_byte_bands bands;       /* of conv, or of Winograd's tiles */
+    bool is_winograd;
+    size_t *sources;            /* where a pair of channels begins among transformed tiles */
     const roles *of;
     const evl_integer_kernels *k;
     evl_sums sums;
@@ -93,7 +103,7 @@ typedef struct plan {
     const int16_t *packed;      /* weights; NULL: they are not known */
     parameters parameters;      /* those that are known; else scale is NULL */
     size_t packed_at, scale_at, add_at, lanes_at, lane; /* bytes of scratch */
-    size_t c_at, codes_at, zeros_at;                    /* in a lane */
+    size_t values_at, c_at, codes_at, zeros_at;         /* in a lane */
     size_t work;
 } plan;
 
@@ -106,12 +116,17 @@ typedef struct packing {
 static void pack_channel(const packing *p, const evl_tensor *source, size_t channel, int16_t *packed)
 {
     const plan *s = p->plan;
-    const evl_conv *c = &s->bands.conv;
+    const evl_conv *c = &s->conv;
     size_t in = channel % c->out_channels, row = in % s->k->rows, first = channel - row, at[2];
     size_t rows = c->out_channels - (in - row) < s->k->rows ? c->out_channels - (in - row) : s->k->rows;
     const uint8_t *w = (const uint8_t *)source->data + channel * c->in_channels * c->kernel;
     int32_t flip = source->type == EVAL_INT8 ? 0x80 : 0, less = flip + (int32_t)evl_parameter(p->zero, channel, 0);
     int16_t *to = packed + 2 * (first * s->bands.steps + row);
+    if (s->is_winograd) {
+        const evl_byte_weights three = { w, flip, less, c->in_channels, rows };
+        evl_byte_winograd_pack(&three, to);
+        return;
+    }
     for (size_t i = 0; i < s->bands.steps; i++, to += 2 * rows) {
         evl_byte_bands_weights(&s->bands, i, at);
         to[0] = (int16_t)((w[at[0]] ^ flip) - less);
@@ -156,7 +171,8 @@ static EvalStatus pack_weights(evl_prepare *p, plan *s)
         return evl_no_memory(p->ctx);
     if (!is_known(&p->use, s, &how.zero) || !bytes)
         return reserve(&p->scratch_bytes, bytes, 1, &s->packed_at) ? EVAL_OK : evl_no_memory(p->ctx);
-    const char *kind = evl_prepare_kind(p, "windows of bytes", s->channels, s->bands.steps, s->bands.by_rows);
+    const char *kind = evl_prepare_kind(p, s->is_winograd ? "Winograd of bytes" : "windows of bytes", s->channels,
+                                        s->bands.steps, s->bands.by_rows);
     if (!kind)
         return evl_no_memory(p->ctx);
     uint64_t zero = (uint64_t)(int64_t)evl_parameter(how.zero, 0, 0);
@@ -210,13 +226,18 @@ static size_t round_up(size_t n, size_t to)
 
 static void cut(plan *s)
 {
-    const evl_conv *c = &s->bands.conv;
+    const evl_conv *c = &s->conv;
     size_t tiles = c->batch * c->groups * s->bands.n, n, most = SIZE_MAX;
     s->rows = c->out_channels ? round_up(c->out_channels, s->k->rows) : 1;
     if (tiles < TILES_WANTED)
         s->rows = round_up(s->rows / TILES_WANTED + 1, s->k->rows);
     s->n_down = (c->out_channels + s->rows - 1) / s->rows;
     s->columns = round_up(s->bands.rows * s->bands.pitch, s->k->columns);
+    if (s->is_winograd) /* the last row of tiles is a whole number of vectors */
+        s->columns = round_up((s->bands.rows - 1) * s->bands.width + round_up(s->bands.width, s->k->columns / 2),
+                              s->k->columns);
+    for (size_t i = 0; s->is_winograd && i < s->bands.sources; i++)
+        s->sources[i] = i * s->columns;
     s->work = evl_size_multiply(c->out_plane * c->batch, s->channels, &n) &&
                       evl_size_multiply(n, c->in_channels * c->kernel, &n)
                   ? n
@@ -226,13 +247,34 @@ static void cut(plan *s)
 static EvalStatus take_scratch(evl_prepare *p, plan *s)
 {
     size_t lane = 0, pairs_at;
+    size_t elements = s->is_winograd ? EVL_BYTE_ELEMENTS : 1;
+    size_t values = s->is_winograd ? elements * s->bands.sources * s->columns : 0;
     bool fits = reserve(&lane, s->bands.pairs, 2 * sizeof(int16_t), &pairs_at) &&
-                reserve(&lane, s->k->rows * sizeof(int32_t), s->columns, &s->c_at) &&
-                reserve(&lane, s->columns, sizeof(int32_t), &s->codes_at) &&
+                reserve(&lane, values, 2 * sizeof(int16_t), &s->values_at) &&
+                reserve(&lane, elements * s->k->rows * sizeof(int32_t), s->columns, &s->c_at) &&
+                reserve(&lane, 4 * s->k->columns + s->columns * sizeof(int32_t), 1, &s->codes_at) &&
                 reserve(&lane, (size_t)s->bands.x.in, 1, &s->zeros_at);
     s->lane = round_up(lane, EVL_ALIGNMENT);
     fits = fits && reserve(&p->scratch_bytes, s->lane, evl_pool_threads(p->machine->pool), &s->lanes_at);
     return fits ? EVAL_OK : evl_no_memory(p->ctx);
+}
+
+/* Winograd's way ends in bytes, by way of float32. */
+static EvalStatus take_bands(evl_prepare *p, plan *s)
+{
+    evl_byte_limits limits = { COPY_BYTES, MOST_COLUMNS, 2 * s->k->columns };
+    evl_conv windows = s->conv;
+    s->is_winograd = evl_is_byte(s->sums.type) && s->sums.real == EVAL_FLOAT32 && evl_byte_winograd_fits(&s->conv);
+    if (s->is_winograd) {
+        size_t column = EVL_BYTE_ELEMENTS * (s->conv.in_channels + 1) * sizeof(int16_t);
+        limits.columns = VALUES_BYTES / column < FEW_COLUMNS ? FEW_COLUMNS : VALUES_BYTES / column;
+        windows = evl_byte_winograd_window(&s->conv);
+        s->sources = evl_arena_take_many(p->arena, s->conv.in_channels, sizeof *s->sources);
+        if (!s->sources)
+            return evl_no_memory(p->ctx);
+        p->strategy = "Winograd 2 x 2";
+    }
+    return evl_byte_bands_of(p->ctx, p->arena, &windows, limits, &s->bands);
 }
 
 static EvalStatus prepare(evl_prepare *p)
@@ -243,14 +285,13 @@ static EvalStatus prepare(evl_prepare *p)
     s->of = &roles_of[p->use.node->op->kind];
     const evl_tensor *two[] = { p->use.in[s->of->x], p->use.in[s->of->w] };
     evl_use use = { p->use.node, two, 2 };
-    evl_conv conv;
-    EvalStatus st = evl_conv_of(p->ctx, &use, &conv);
+    EvalStatus st = evl_conv_of(p->ctx, &use, &s->conv);
     s->sums = evl_sums_of(p->machine, &p->use, s->of->x_scale, p->out[0]->type);
     s->k = p->machine->loops[EVAL_FLOAT32]->integers;
-    s->channels = conv.groups * conv.out_channels;
+    s->channels = s->conv.groups * s->conv.out_channels;
     p->state = s;
     if (st == EVAL_OK)
-        st = evl_byte_bands_of(p->ctx, p->arena, &conv, 2 * s->k->columns, &s->bands);
+        st = take_bands(p, s);
     if (st == EVAL_OK)
         st = pack_weights(p, s);
     if (st == EVAL_OK)
@@ -282,7 +323,7 @@ typedef struct tile {
     size_t index, group;     /* of images and groups; the group */
     evl_byte_band band;
     size_t row, end;         /* channels of the group */
-    int16_t *pairs;
+    int16_t *pairs, *values;
     int32_t *c;
     char *codes;
     uint8_t *zeros;
@@ -291,7 +332,7 @@ typedef struct tile {
 static void copy(const running *r, const tile *t)
 {
     const plan *s = r->s;
-    const evl_conv *c = &s->bands.conv;
+    const evl_conv *c = &s->conv;
     const evl_tensor *x = operand(r, s->of->x);
     evl_byte_source from = { s->k, (const uint8_t *)x->data + t->index * c->in_channels * c->in_plane, t->zeros,
                              x->type == EVAL_INT8, r->x_zero };
@@ -304,10 +345,10 @@ static void copy(const running *r, const tile *t)
 static void finish(const running *r, const tile *t, size_t row, int32_t *c)
 {
     const plan *s = r->s;
-    const evl_stencil *of = &s->bands.conv.stencil;
+    const evl_stencil *of = &s->conv.stencil;
     size_t size = evl_type_size(r->call->out[0]->type), line = (size_t)of->out[2];
-    size_t channel = t->group * s->bands.conv.out_channels + row;
-    size_t at = (t->index * s->bands.conv.out_channels + row) * s->bands.conv.out_plane +
+    size_t channel = t->group * s->conv.out_channels + row;
+    size_t at = (t->index * s->conv.out_channels + row) * s->conv.out_plane +
                 (t->band.z * (size_t)of->out[1] + t->band.y) * line + t->band.x;
     char *y = (char *)r->call->out[0]->data + at * size;
     bool is_whole = t->band.n == t->band.rows * t->band.width && (t->band.width == line || t->band.rows == 1);
@@ -321,7 +362,7 @@ static void finish(const running *r, const tile *t, size_t row, int32_t *c)
 static void multiply(const running *r, const tile *t, size_t row, size_t n)
 {
     const plan *s = r->s;
-    size_t first = t->group * s->bands.conv.out_channels + row;
+    size_t first = t->group * s->conv.out_channels + row;
     evl_pairs_product g = { .m = n,
                             .n = t->band.n,
                             .steps = s->bands.steps,
@@ -337,25 +378,76 @@ static void multiply(const running *r, const tile *t, size_t row, size_t n)
         finish(r, t, row + i, t->c + i * g.c_row);
 }
 
+/* --- Winograd's way --- */
+
+/* [element][pair of channels][tile] */
+static void transform(const running *r, const tile *t)
+{
+    const plan *s = r->s;
+    const evl_byte_bands *b = &s->bands;
+    for (size_t i = 0; i < b->sources; i++)
+        for (size_t y = 0; y < t->band.rows; y++)
+            s->k->before(t->band.width, t->pairs + 2 * y * b->pitch, b->taps + i * EVL_BYTE_ELEMENTS,
+                         2 * b->sources * s->columns, t->values + 2 * (i * s->columns + y * t->band.width));
+}
+
+/* The products of a channel, [element][channel][tile], to the output. */
+static void finish_tiles(const running *r, const tile *t, size_t row, const int32_t *c)
+{
+    const plan *s = r->s;
+    size_t line = (size_t)s->conv.stencil.out[2], height = (size_t)s->conv.stencil.out[1];
+    size_t width = 2 * t->band.width < line - 2 * t->band.x ? 2 * t->band.width : line - 2 * t->band.x;
+    uint8_t *y = (uint8_t *)r->call->out[0]->data + (t->index * s->conv.out_channels + row) * s->conv.out_plane;
+    uint8_t *lines[2] = { (uint8_t *)t->codes, (uint8_t *)t->codes + 2 * round_up(t->band.width, s->k->columns) };
+    const evl_requantized how = { (const float *)r->parameters.scale + row, r->parameters.add + row, 0,
+                                  (float)evl_parameter(operand(r, s->of->y_zero), 0, 0), (float)s->sums.of.least, (float)s->sums.of.most };
+    for (size_t i = 0; i < t->band.rows; i++) {
+        size_t at = 2 * (t->band.y + i);
+        s->k->after(&how, t->band.width, c + i * t->band.width, s->k->rows * s->columns, lines);
+        memcpy(y + at * line + 2 * t->band.x, lines[0], width);
+        if (at + 1 < height)
+            memcpy(y + (at + 1) * line + 2 * t->band.x, lines[1], width);
+    }
+}
+
+static void multiply_tiles(const running *r, const tile *t, size_t row, size_t n)
+{
+    const plan *s = r->s;
+    size_t pairs = s->bands.sources;
+    evl_pairs_product g = { .m = n, .n = t->band.rows * t->band.width, .steps = pairs, .a_row = 2,
+                            .a_step = 2 * n, .b_at = s->sources, .c_row = s->columns };
+    for (size_t e = 0; e < EVL_BYTE_ELEMENTS; e++) {
+        g.a = r->weights + 2 * (row * s->bands.steps + e * pairs * n);
+        g.b = t->values + 2 * e * pairs * s->columns;
+        g.c = t->c + e * s->k->rows * s->columns;
+        s->k->product(&g);
+    }
+    for (size_t i = 0; i < n; i++)
+        finish_tiles(r, t, row + i, t->c + i * s->columns);
+}
+
 static void tile_work(void *arg, size_t index, size_t lane)
 {
     const running *r = arg;
     const plan *s = r->s;
-    const evl_conv *c = &s->bands.conv;
+    const evl_conv *c = &s->conv;
     char *room = (char *)r->call->scratch + s->lanes_at + lane * s->lane;
     size_t place = index % (s->n_down * s->bands.n);
     tile t = { .index = index / (s->n_down * s->bands.n),
                .band = evl_byte_band_at(&s->bands, place % s->bands.n),
                .row = place / s->bands.n * s->rows,
                .pairs = (int16_t *)room,
+               .values = (int16_t *)(room + s->values_at),
                .c = (int32_t *)(room + s->c_at),
                .codes = room + s->codes_at,
                .zeros = (uint8_t *)room + s->zeros_at };
     t.group = t.index % c->groups;
     t.end = c->out_channels - t.row < s->rows ? c->out_channels : t.row + s->rows;
     copy(r, &t);
+    if (s->is_winograd)
+        transform(r, &t);
     for (size_t i = t.row; i < t.end; i += s->k->rows)
-        multiply(r, &t, i, t.end - i < s->k->rows ? t.end - i : s->k->rows);
+        (s->is_winograd ? multiply_tiles : multiply)(r, &t, i, t.end - i < s->k->rows ? t.end - i : s->k->rows);
 }
 
 typedef struct packing_run {
@@ -393,7 +485,7 @@ static EvalStatus run(const evl_call *call)
         r.weights = block;
         evl_parallel_for(pool, s->channels, pack_work, &p);
     }
-    evl_parallel_for(pool, s->bands.conv.batch * s->bands.conv.groups * s->n_down * s->bands.n, tile_work, &r);
+    evl_parallel_for(pool, s->conv.batch * s->conv.groups * s->n_down * s->bands.n, tile_work, &r);
     return EVAL_OK;
 }
 
