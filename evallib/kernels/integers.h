@@ -30,11 +30,12 @@ typedef struct evl_pairs_product {
     bool adds;
 } evl_pairs_product;
 
-/* n bytes beside n others, `step` apart, as pairs of their values less `zero`. */
+/* n bytes beside n others, `step` apart, as pairs of their values less `zero`. Up to a whole vector
+** more are written, and read where there is room. */
 typedef struct evl_bytes_beside {
     size_t n, step;
     const uint8_t *first, *second;
-    bool are_signed;
+    bool are_signed, has_room;
     int32_t zero;
 } evl_bytes_beside;
 
@@ -52,7 +53,7 @@ typedef struct evl_requantized {
 enum { EVL_BYTE_ELEMENTS = 16 };
 
 typedef struct evl_integer_kernels {
-    size_t rows, columns; /* of the tile that fits the registers */
+    size_t rows, columns; /* of the tile that fits the registers: columns are two vectors */
     void (*product)(const evl_pairs_product *);
     void (*beside)(const evl_bytes_beside *, int16_t *pairs);
     void (*requantize)(const evl_requantized *, size_t n, const int32_t *sums, uint8_t *q);

@@ -78,55 +78,87 @@ static void product(const evl_pairs_product *g)
     few_rows(g, a, rows, c);
 }
 
-static void beside(const evl_bytes_beside *p, int16_t *pairs)
+static inline void beside_at(const evl_bytes_beside *p, size_t i, int32_t flip, int16_t less, int16_t *pairs)
 {
-    const int32_t flip = p->are_signed ? 0x80 : 0; /* the sign's bit counts down, not up */
-    const int16_t less = (int16_t)(flip + p->zero);
-    const uint8_t *first = p->first, *second = p->second;
-    const size_t step = p->step;
-    size_t i = 0;
-    for (; step == 1 && i + SUMS <= p->n; i += SUMS)
-        store_pairs(pairs + 2 * i, side_by_side(load_bytes(first + i), load_bytes(second + i), flip), less);
-    for (; step == 2 && i + SUMS < p->n; i += SUMS) /* reads one byte past the last */
-        store_pairs(pairs + 2 * i, side_by_side(load_every_second(first + 2 * i), load_every_second(second + 2 * i), flip), less);
-    for (; i < p->n; i++) {
-        pairs[2 * i] = (int16_t)((first[i * step] ^ flip) - less);
-        pairs[2 * i + 1] = (int16_t)((second[i * step] ^ flip) - less);
+    const uint8_t *first = p->first + i * p->step, *second = p->second + i * p->step;
+    wrapping both = p->step == 1 ? side_by_side(load_bytes(first), load_bytes(second), flip)
+                                 : side_by_side(load_every_second(first), load_every_second(second), flip);
+    store_pairs(pairs + 2 * i, both, less);
+}
+
+static void beside(const evl_bytes_beside *given, int16_t *pairs)
+{
+    const evl_bytes_beside p = *given;
+    const int32_t flip = p.are_signed ? 0x80 : 0; /* the sign's bit counts down, not up */
+    const int16_t less = (int16_t)(flip + p.zero);
+    size_t i = 0, end = p.has_room ? p.n : p.n >= SUMS ? p.n - SUMS : 0;
+    if (p.step == 1)
+        for (; i < end; i += SUMS)
+            beside_at(&p, i, flip, less, pairs);
+    else if (p.step == 2) /* one byte past the last is read */
+        for (; i < end; i += SUMS)
+            beside_at(&p, i, flip, less, pairs);
+    if (p.step == 1 && i < p.n && p.n >= SUMS) {
+        beside_at(&p, p.n - SUMS, flip, less, pairs);
+        return;
+    }
+    for (; i < p.n; i++) {
+        pairs[2 * i] = (int16_t)((p.first[i * p.step] ^ flip) - less);
+        pairs[2 * i + 1] = (int16_t)((p.second[i * p.step] ^ flip) - less);
     }
 }
 
-/* Added and taken away, it leaves the nearest whole number, ties to even, of what is small. */
+/* Added, it leaves the nearest whole number, ties to even, of what is small in the lowest bits. */
 static const real shift = (real)((real_bits)3 << (REAL_DIGITS - 2));
 
-/* As kernels/quantize_real.c has it, a vector at once. */
-static inline sums quanta(const evl_requantized *how, sums c, sums more, vec scale)
+/* What a vector is multiplied by and held within, before the zero point is added. */
+typedef struct quantum {
+    vec scale, least, most;
+    sums add, zero;
+} quantum;
+
+static inline quantum quantum_of(const evl_requantized *how)
 {
-    vec x = vec_of(add(c, more)) * scale;
-    x = vec_smaller(vec_larger(x, vec_all(how->least - how->zero)), vec_all(how->most - how->zero));
-    return __builtin_convertvector(x + shift - shift + how->zero, sums);
+    return (quantum){ vec_all(*how->scale), vec_all(how->least - how->zero), vec_all(how->most - how->zero),
+                      all_sums(*how->add), all_sums((int32_t)how->zero) - (sums)vec_all(shift) };
 }
 
-static inline narrow quanta_at(const evl_requantized *how, const int32_t *c, size_t i)
+static inline sums quanta(const quantum *how, sums c)
 {
-    size_t at = how->step ? i : 0;
-    sums more = how->step ? load_sums(how->add + at) : all_sums(*how->add);
-    vec scale = how->step ? vec_load(how->scale + at) : vec_all(*how->scale);
-    return narrow_of(quanta(how, load_sums(c + i), more, scale));
+    vec x = vec_of(add(c, how->add)) * how->scale;
+    x = vec_smaller(vec_larger(x, how->least), how->most);
+    return add((sums)(x + shift), how->zero);
 }
 
-static void requantize(const evl_requantized *given, size_t n, const int32_t *c, uint8_t *q)
+static inline sums quanta_at(const evl_requantized *how, quantum *q, const int32_t *c, size_t i)
+{
+    if (how->step) {
+        q->add = load_sums(how->add + i);
+        q->scale = vec_load(how->scale + i);
+    }
+    return quanta(q, load_sums(c + i));
+}
+
+static void requantize(const evl_requantized *given, size_t n, const int32_t *c, uint8_t *to)
 {
     const evl_requantized how = *given;
+    quantum q = quantum_of(&how);
     narrow some;
     size_t i = 0;
-    for (; i + SUMS <= n; i += SUMS) {
-        some = quanta_at(&how, c, i);
-        memcpy(q + i, &some, SUMS);
+    for (; i + (size_t)4 * SUMS <= n; i += (size_t)4 * SUMS) {
+        sums four[4];
+#pragma GCC unroll 4
+        for (size_t k = 0; k < 4; k++)
+            four[k] = quanta_at(&how, &q, c, i + k * SUMS);
+        store_narrow(to + i, four);
     }
-    if (i == n)
-        return;
-    some = quanta_at(&how, c, i);
-    memcpy(q + i, &some, n - i);
+    for (; i < n; i += SUMS) {
+        some = narrow_of(quanta_at(&how, &q, c, i));
+        if (n - i < SUMS)
+            memcpy(to + i, &some, n - i);
+        else
+            memcpy(to + i, &some, SUMS);
+    }
 }
 
 /* --- Winograd's way --- */
@@ -167,18 +199,16 @@ static inline void to_outputs(const wrapping *m, size_t step, wrapping *y, size_
     y[y_step] = m[step] - m[2 * step] + m[3 * step];
 }
 
-static inline narrow_pair line_of(const evl_requantized *how, const wrapping *m)
+static inline narrow_pair line_of(const quantum *how, const wrapping *m)
 {
     wrapping y[2];
     to_outputs(m, 1, y, 1);
-    sums more = all_sums(*how->add);
-    vec scale = vec_all(*how->scale);
-    return in_turn(quanta(how, (sums)y[0] >> 2, more, scale), quanta(how, (sums)y[1] >> 2, more, scale));
+    return in_turn(quanta(how, (sums)y[0] >> 2), quanta(how, (sums)y[1] >> 2));
 }
 
 static void after(const evl_requantized *given, size_t n, const int32_t *m, size_t step, uint8_t *const lines[2])
 {
-    const evl_requantized how = *given;
+    const quantum how = quantum_of(given);
     wrapping half[2 * 4], column[4];
     for (size_t j = 0; j < n; j += SUMS, m += SUMS) {
 #pragma GCC unroll 4

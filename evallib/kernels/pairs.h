@@ -102,6 +102,24 @@ static inline narrow narrow_of(sums whole)
 #endif
 }
 
+/* The lowest bytes of four vectors of whole numbers. */
+static inline void store_narrow(uint8_t *to, const sums four[4])
+{
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    const __m256i low = _mm256_set1_epi32(0xff);
+    __m256i first = _mm256_packs_epi32(_mm256_and_si256((__m256i)four[0], low), _mm256_and_si256((__m256i)four[1], low));
+    __m256i second = _mm256_packs_epi32(_mm256_and_si256((__m256i)four[2], low), _mm256_and_si256((__m256i)four[3], low));
+    __m256i bytes = _mm256_packus_epi16(first, second);
+    bytes = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    _mm256_storeu_si256((__m256i *)to, bytes);
+#else
+    for (size_t k = 0; k < 4; k++) {
+        narrow some = narrow_of(four[k]);
+        memcpy(to + k * SUMS, &some, SUMS);
+    }
+#endif
+}
+
 /* Bytes of two k for each of SUMS columns, widened to 16 bits. */
 static inline sums load_panel(const int8_t *b)
 {

@@ -18,16 +18,16 @@ static int64_t common_divisor(int64_t a, int64_t b)
 
 /* Positions that the stride leaves alike share a plane, unless dilation makes that longer than
 ** planes for each. */
-static evl_byte_axis axis_of(const evl_stencil *s, int d, size_t outputs)
+static evl_byte_axis axis_of(const evl_stencil *s, int d, size_t every, size_t outputs)
 {
-    evl_byte_axis a = { .stride = s->stride[d], .spacing = s->dilation[d], .begin = s->begin[d],
-                        .in = s->in[d] };
-    size_t kernel = (size_t)s->kernel[d], period = (size_t)(a.stride / common_divisor(a.stride, a.spacing));
-    a.phases = kernel < period ? kernel : period;
-    a.reach = (size_t)((s->kernel[d] - 1) * a.spacing / a.stride);
-    a.is_apart = a.reach / kernel > outputs;
+    evl_byte_axis a = { .stride = s->stride[d], .spacing = s->dilation[d] * (int64_t)every, .begin = s->begin[d],
+                        .in = s->in[d], .kernel = ceil_divide((size_t)s->kernel[d], every) };
+    size_t period = (size_t)(a.stride / common_divisor(a.stride, a.spacing));
+    a.phases = a.kernel < period ? a.kernel : period;
+    a.reach = (a.kernel - 1) * (size_t)a.spacing / (size_t)a.stride;
+    a.is_apart = a.reach / a.kernel > outputs;
     if (a.is_apart) {
-        a.phases = kernel;
+        a.phases = a.kernel;
         a.reach = 0;
     }
     return a;
@@ -71,25 +71,26 @@ static void cut(evl_byte_bands *b, const evl_byte_limits *limits)
 static bool count(evl_byte_bands *b, size_t spare)
 {
     const evl_stencil *s = &b->conv.stencil;
-    size_t kernel_y = (size_t)s->kernel[Y];
+    size_t rows = (b->lines - 1) * (size_t)b->y.stride + (size_t)s->dilation[Y] + 1;
+    if (b->by_rows && (!evl_size_multiply(rows, b->pitch, &b->plane) ||
+                       !evl_size_multiply(b->plane, (size_t)b->x.stride, &b->plane) ||
+                       !evl_size_add(b->plane, spare * (size_t)b->x.stride, &b->plane)))
+        return false;
     return evl_size_multiply(b->sources * b->planes, b->lines, &b->pairs) &&
            evl_size_multiply(b->pairs, b->pitch, &b->pairs) &&
            evl_size_add(b->pairs, spare + b->pitch, &b->pairs) && b->pairs < SIZE_MAX / 64 &&
-           evl_size_multiply(b->by_rows ? (kernel_y + 1) / 2 : kernel_y,
-                             b->sources * (size_t)s->kernel[Z] * (size_t)s->kernel[X], &b->steps);
+           evl_size_multiply(b->y.kernel, b->sources * (size_t)s->kernel[Z] * b->x.kernel, &b->steps);
 }
 
-/* The parts of a step: source, and places of the kernel. */
+/* The parts of a step: source, and positions of the kernel. */
 typedef struct place {
     size_t source, z, y, x;
 } place;
 
 static place place_of(const evl_byte_bands *b, size_t step)
 {
-    const evl_stencil *s = &b->conv.stencil;
-    size_t x = (size_t)s->kernel[X], y = (size_t)s->kernel[Y], z = (size_t)s->kernel[Z];
-    size_t rows = b->by_rows ? (y + 1) / 2 : y;
-    return (place){ step / x / rows / z, step / x / rows % z, step / x % rows * (b->by_rows ? 2 : 1), step % x };
+    size_t x = b->x.kernel, y = b->y.kernel, z = (size_t)b->conv.stencil.kernel[Z];
+    return (place){ step / x / y / z, step / x / y % z, step / x % y, step % x };
 }
 
 static size_t tap_of(const evl_byte_bands *b, size_t step)
@@ -102,14 +103,14 @@ static size_t tap_of(const evl_byte_bands *b, size_t step)
 
 void evl_byte_bands_weights(const evl_byte_bands *b, size_t step, size_t at[2])
 {
-    const evl_stencil *s = &b->conv.stencil;
     place p = place_of(b, step);
-    size_t kernel = b->conv.kernel, line = (size_t)s->kernel[X], first = b->by_rows ? p.source : 2 * p.source;
-    at[0] = first * kernel + (p.z * (size_t)s->kernel[Y] + p.y) * line + p.x;
+    size_t rows = (size_t)b->conv.stencil.kernel[Y], y = b->by_rows ? 2 * p.y : p.y;
+    size_t first = b->by_rows ? p.source : 2 * p.source;
+    at[0] = first * b->conv.kernel + (p.z * rows + y) * b->x.kernel + p.x;
     if (b->by_rows)
-        at[1] = p.y + 1 < (size_t)s->kernel[Y] ? at[0] + line : SIZE_MAX;
+        at[1] = y + 1 < rows ? at[0] + b->x.kernel : SIZE_MAX;
     else
-        at[1] = first + 1 < b->conv.in_channels ? at[0] + kernel : SIZE_MAX;
+        at[1] = first + 1 < b->conv.in_channels ? at[0] + b->conv.kernel : SIZE_MAX;
 }
 
 EvalStatus evl_byte_bands_of(evl_context *ctx, evl_arena *arena, const evl_conv *conv, evl_byte_limits limits,
@@ -118,8 +119,8 @@ EvalStatus evl_byte_bands_of(evl_context *ctx, evl_arena *arena, const evl_conv 
     const evl_stencil *s = &conv->stencil;
     *b = (evl_byte_bands){ .conv = *conv, .by_rows = conv->in_channels == 1,
                            .sources = (conv->in_channels + 1) / 2 };
-    b->y = axis_of(s, Y, FEW_ROWS);
-    b->x = axis_of(s, X, (size_t)s->out[X]);
+    b->y = axis_of(s, Y, b->by_rows ? 2 : 1, FEW_ROWS);
+    b->x = axis_of(s, X, 1, (size_t)s->out[X]);
     b->planes = (size_t)s->kernel[Z] * b->y.phases * b->x.phases;
     if (conv->out_plane == 0)
         return EVAL_OK;
@@ -168,10 +169,9 @@ typedef struct span {
     size_t from, end, first;
 } span;
 
-static span span_of(const copying *c, int64_t position)
+static span span_of(const evl_byte_axis *x, size_t places, int64_t position)
 {
-    const evl_byte_axis *x = &c->b->x;
-    int64_t n = (int64_t)c->b->pitch;
+    int64_t n = (int64_t)places;
     int64_t from = position < 0 ? (x->stride - 1 - position) / x->stride : 0;
     int64_t end = x->in > position ? (x->in - position + x->stride - 1) / x->stride : 0;
     from = from > n ? n : from;
@@ -179,66 +179,100 @@ static span span_of(const copying *c, int64_t position)
     return (span){ (size_t)from, (size_t)end, (size_t)(position + from * x->stride) };
 }
 
+static void beside(const copying *c, size_t n, const uint8_t *one, const uint8_t *other, const uint8_t *end,
+                   int16_t *to)
+{
+    const size_t vector = c->from->k->columns / 2, stride = (size_t)c->b->x.stride;
+    const uint8_t *last = one > other ? one : other;
+    const evl_bytes_beside p = { n, stride, one, other, c->from->is_signed,
+                                 (size_t)(end - last) / stride >= n + vector, c->from->zero };
+    c->from->k->beside(&p, to);
+}
+
 static void copy_line(const copying *c, const uint8_t *one, const uint8_t *other, const span *x, int16_t *to)
 {
     size_t pitch = c->b->pitch;
-    if ((!one && !other) || x->from == x->end) {
+    if (!one || x->from == x->end) {
         memset(to, 0, 2 * pitch * sizeof *to);
         return;
     }
     for (size_t i = 0; i < 2 * x->from; i++)
         to[i] = 0;
+    beside(c, x->end - x->from, one + x->first, other + x->first, c->from->end, to + 2 * x->from);
     for (size_t i = 2 * x->end; i < 2 * pitch; i++)
         to[i] = 0;
-    const evl_bytes_beside p = { x->end - x->from, (size_t)c->b->x.stride, (one ? one : c->from->zeros) + x->first,
-                                 (other ? other : c->from->zeros) + x->first, c->from->is_signed, c->from->zero };
-    c->from->k->beside(&p, to + 2 * x->from);
 }
 
-/* Lines of a plane that follow each other in the input without a gap are one. */
-static bool is_whole(const evl_byte_bands *b)
-{
-    return !b->by_rows && b->x.stride == 1 && b->y.stride == 1 && b->x.begin == 0 && b->y.begin == 0 &&
-           b->pitch == (size_t)b->x.in;
-}
-
+/* Of channels beside each other. */
 static void copy_plane(const copying *c, size_t source, size_t plane, int16_t *to)
 {
     const evl_byte_bands *b = c->b;
     const evl_stencil *s = &b->conv.stencil;
-    size_t kz = plane / b->x.phases / b->y.phases, channel = b->by_rows ? source : 2 * source;
-    size_t beside = b->by_rows || channel + 1 == b->conv.in_channels ? channel : channel + 1;
+    size_t kz = plane / b->x.phases / b->y.phases, channel = 2 * source;
+    size_t next = channel + 1 == b->conv.in_channels ? channel : channel + 1;
     int64_t z = (int64_t)c->band->z * s->stride[Z] - s->begin[Z] + (int64_t)kz * s->dilation[Z];
     int64_t y = position(&b->y, plane / b->x.phases % b->y.phases, c->band->y);
-    const span x = span_of(c, position(&b->x, plane % b->x.phases, c->band->x));
+    const span x = span_of(&b->x, b->pitch, position(&b->x, plane % b->x.phases, c->band->x));
     size_t lines = c->band->rows + b->y.reach;
     for (size_t l = 0; l < lines; l++, y += b->y.stride, to += 2 * b->pitch)
-        copy_line(c, line_at(c, channel, z, y), line_at(c, beside, z, b->by_rows ? y + b->y.spacing : y), &x, to);
+        copy_line(c, line_at(c, channel, z, y), line_at(c, next, z, y), &x, to);
+}
+
+/* Of rows beside each other: the lines of a padded plane of bytes, and those below them. */
+static void copy_rows(const copying *c, size_t plane, int16_t *to)
+{
+    const evl_byte_bands *b = c->b;
+    const evl_stencil *s = &b->conv.stencil;
+    const evl_byte_axis whole = { .stride = 1, .in = s->in[X] };
+    size_t lines = c->band->rows + b->y.reach, stride = (size_t)b->x.stride, below = (size_t)s->dilation[Y];
+    size_t places = b->pitch * stride, n = (lines - 1) * (size_t)b->y.stride + below + 1;
+    int64_t z = (int64_t)c->band->z * s->stride[Z] - s->begin[Z] +
+                (int64_t)(plane / b->x.phases / b->y.phases) * s->dilation[Z];
+    int64_t y = position(&b->y, plane / b->x.phases % b->y.phases, c->band->y);
+    const span x = span_of(&whole, places, position(&b->x, plane % b->x.phases, c->band->x));
+    uint8_t *line = c->from->plane;
+    const uint8_t *end = line + b->plane;
+    memset(line, c->from->zero & 0xff, n * places);
+    for (size_t l = 0; l < n; l++, y++) {
+        const uint8_t *from = line_at(c, 0, z, y);
+        if (from)
+            memcpy(line + l * places + x.from, from + x.first, x.end - x.from);
+    }
+    if (stride == 1 && b->y.stride == 1) {
+        beside(c, lines * places, line, line + below * places, end, to);
+        return;
+    }
+    for (size_t l = 0; l < lines; l++, line += (size_t)b->y.stride * places, to += 2 * b->pitch)
+        beside(c, b->pitch, line, line + below * places, end, to);
+}
+
+/* Whether lines of a plane follow each other in the input without a gap. */
+static bool is_whole(const evl_byte_bands *b, const evl_byte_band *band)
+{
+    const evl_stencil *s = &b->conv.stencil;
+    return b->planes == 1 && b->x.stride == 1 && b->y.stride == 1 && s->stride[Z] == 1 && s->begin[X] == 0 &&
+           s->begin[Y] == 0 && s->begin[Z] == 0 && s->end[Y] == 0 && b->pitch == (size_t)s->in[X] && band->x == 0;
 }
 
 static void copy_whole(const copying *c, size_t source, int16_t *to)
 {
-    const evl_byte_bands *b = c->b;
-    size_t beside = 2 * source + 1 == b->conv.in_channels ? 2 * source : 2 * source + 1;
-    evl_bytes_beside p = { (c->band->rows + b->y.reach) * b->pitch, 1,
-                           line_at(c, 2 * source, (int64_t)c->band->z, (int64_t)c->band->y),
-                           line_at(c, beside, (int64_t)c->band->z, (int64_t)c->band->y),
-                           c->from->is_signed, c->from->zero };
-    c->from->k->beside(&p, to);
+    size_t channel = 2 * source, next = channel + 1 == c->b->conv.in_channels ? channel : channel + 1;
+    int64_t z = (int64_t)c->band->z, y = (int64_t)c->band->y;
+    beside(c, (c->band->rows + c->b->y.reach) * c->b->pitch, line_at(c, channel, z, y), line_at(c, next, z, y),
+           c->from->end, to);
 }
 
 void evl_byte_bands_copy(const evl_byte_bands *b, const evl_byte_band *band, const evl_byte_source *from,
                          int16_t *pairs)
 {
-    copying c = { b, band, from };
-    bool whole = is_whole(b) && b->planes == 1 && b->conv.stencil.end[Y] == 0 && b->conv.stencil.begin[Z] == 0 &&
-                 b->conv.stencil.stride[Z] == 1 && band->x == 0;
+    const copying c = { b, band, from };
+    bool whole = is_whole(b, band);
     for (size_t s = 0; s < b->sources; s++)
-        for (size_t p = 0; p < b->planes; p++) {
-            int16_t *to = pairs + 2 * (s * b->planes + p) * b->lines * b->pitch;
-            if (whole)
-                copy_whole(&c, s, to);
+        for (size_t p = 0; p < b->planes; p++, pairs += 2 * b->lines * b->pitch)
+            if (b->by_rows)
+                copy_rows(&c, p, pairs);
+            else if (whole)
+                copy_whole(&c, s, pairs);
             else
-                copy_plane(&c, s, p, to);
-        }
+                copy_plane(&c, s, p, pairs);
 }

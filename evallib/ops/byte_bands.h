@@ -14,6 +14,7 @@
 /* Positions of the kernel along one dimension. */
 typedef struct evl_byte_axis {
     int64_t stride, spacing, begin, in;
+    size_t kernel;  /* positions: of pairs of rows every second */
     size_t phases;  /* planes */
     bool is_apart;  /* each position has its own */
     size_t reach;   /* of the farthest position within its plane */
@@ -31,6 +32,7 @@ typedef struct evl_byte_bands {
     size_t steps;              /* pairs that a sum has */
     size_t *taps;              /* of each, where its plane and position begin, in pairs */
     size_t pairs;              /* of the copy */
+    size_t plane;              /* bytes of a padded plane, of bands with by_rows */
 } evl_byte_bands;
 
 typedef struct evl_byte_band {
@@ -47,10 +49,12 @@ EVL_MUST_USE EvalStatus evl_byte_bands_of(evl_context *, evl_arena *, const evl_
                                           evl_byte_bands *);
 evl_byte_band evl_byte_band_at(const evl_byte_bands *, size_t index);
 
-/* x: the channels of one group, of one image; zeros: a row of the input, of the zero point. */
+/* x: the channels of one group, of one image, of a tensor that ends at `end`; plane: of bands with
+** `by_rows`, room for bytes of a plane. */
 typedef struct evl_byte_source {
     const evl_integer_kernels *k;
-    const uint8_t *x, *zeros;
+    const uint8_t *x, *end;
+    uint8_t *plane;
     bool is_signed;
     int32_t zero;
 } evl_byte_source;

@@ -103,7 +103,7 @@ typedef struct plan {
     const int16_t *packed;      /* weights; NULL: they are not known */
     parameters parameters;      /* those that are known; else scale is NULL */
     size_t packed_at, scale_at, add_at, lanes_at, lane; /* bytes of scratch */
-    size_t values_at, c_at, codes_at, zeros_at;         /* in a lane */
+    size_t values_at, c_at, codes_at, plane_at;         /* in a lane */
     size_t work;
 } plan;
 
@@ -224,12 +224,12 @@ static size_t round_up(size_t n, size_t to)
     return (n + to - 1) / to * to;
 }
 
-static void cut(plan *s)
+static void cut(plan *s, size_t threads)
 {
     const evl_conv *c = &s->conv;
     size_t tiles = c->batch * c->groups * s->bands.n, n, most = SIZE_MAX;
     s->rows = c->out_channels ? round_up(c->out_channels, s->k->rows) : 1;
-    if (tiles < TILES_WANTED)
+    if (tiles < TILES_WANTED && threads > 1)
         s->rows = round_up(s->rows / TILES_WANTED + 1, s->k->rows);
     s->n_down = (c->out_channels + s->rows - 1) / s->rows;
     s->columns = round_up(s->bands.rows * s->bands.pitch, s->k->columns);
@@ -253,7 +253,7 @@ static EvalStatus take_scratch(evl_prepare *p, plan *s)
                 reserve(&lane, values, 2 * sizeof(int16_t), &s->values_at) &&
                 reserve(&lane, elements * s->k->rows * sizeof(int32_t), s->columns, &s->c_at) &&
                 reserve(&lane, 4 * s->k->columns + s->columns * sizeof(int32_t), 1, &s->codes_at) &&
-                reserve(&lane, (size_t)s->bands.x.in, 1, &s->zeros_at);
+                reserve(&lane, s->bands.plane, 1, &s->plane_at);
     s->lane = round_up(lane, EVL_ALIGNMENT);
     fits = fits && reserve(&p->scratch_bytes, s->lane, evl_pool_threads(p->machine->pool), &s->lanes_at);
     return fits ? EVAL_OK : evl_no_memory(p->ctx);
@@ -298,7 +298,7 @@ static EvalStatus prepare(evl_prepare *p)
         st = take_parameters(p, s);
     if (st != EVAL_OK)
         return st;
-    cut(s);
+    cut(s, evl_pool_threads(p->machine->pool));
     return take_scratch(p, s);
 }
 
@@ -326,7 +326,7 @@ typedef struct tile {
     int16_t *pairs, *values;
     int32_t *c;
     char *codes;
-    uint8_t *zeros;
+    uint8_t *plane; /* of bytes */
 } tile;
 
 static void copy(const running *r, const tile *t)
@@ -334,10 +334,10 @@ static void copy(const running *r, const tile *t)
     const plan *s = r->s;
     const evl_conv *c = &s->conv;
     const evl_tensor *x = operand(r, s->of->x);
-    evl_byte_source from = { s->k, (const uint8_t *)x->data + t->index * c->in_channels * c->in_plane, t->zeros,
+    const uint8_t *bytes = x->data;
+    evl_byte_source from = { s->k, bytes + t->index * c->in_channels * c->in_plane,
+                             bytes + c->batch * c->groups * c->in_channels * c->in_plane, t->plane,
                              x->type == EVAL_INT8, r->x_zero };
-    if (s->bands.by_rows)
-        memset(t->zeros, r->x_zero & 0xff, (size_t)s->bands.x.in);
     evl_byte_bands_copy(&s->bands, &t->band, &from, t->pairs);
 }
 
@@ -440,7 +440,7 @@ static void tile_work(void *arg, size_t index, size_t lane)
                .values = (int16_t *)(room + s->values_at),
                .c = (int32_t *)(room + s->c_at),
                .codes = room + s->codes_at,
-               .zeros = (uint8_t *)room + s->zeros_at };
+               .plane = (uint8_t *)room + s->plane_at };
     t.group = t.index % c->groups;
     t.end = c->out_channels - t.row < s->rows ? c->out_channels : t.row + s->rows;
     copy(r, &t);
