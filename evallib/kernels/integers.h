@@ -48,6 +48,14 @@ typedef struct evl_requantized {
     float zero, least, most;
 } evl_requantized;
 
+/* Two bytes each of which stands for (q - zero) * scale, added or multiplied, as another such byte. */
+typedef struct evl_bytes_joined {
+    bool multiplies, are_signed;
+    float scale[2], y_scale;
+    int32_t zero[2], y_zero;
+    float least, most; /* of y */
+} evl_bytes_joined;
+
 /* Winograd's F(2 x 2, 3 x 3), which is exact here: weights are four times as large, and sums wrap as
 ** often as they like, for four times the result fits. */
 enum { EVL_BYTE_ELEMENTS = 16 };
@@ -63,6 +71,7 @@ typedef struct evl_integer_kernels {
     /* The products, element e at m + e * step, to 2 n bytes in each of two lines, which have room for
     ** those of a whole vector. */
     void (*after)(const evl_requantized *, size_t n, const int32_t *m, size_t step, uint8_t *const lines[2]);
+    void (*join)(const evl_bytes_joined *, size_t n, const uint8_t *a, const uint8_t *b, uint8_t *y);
     /* m rows of k less `zero` (of each row when zero_step is 1), k made even. */
     void (*pack_rows)(size_t m, size_t k, evl_bytes_matrix a, const int32_t *zero, size_t zero_step,
                       int16_t *rows);

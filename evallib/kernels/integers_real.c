@@ -123,11 +123,15 @@ static inline quantum quantum_of(const evl_requantized *how)
                       all_sums(*how->add), all_sums((int32_t)how->zero) - (sums)vec_all(shift) };
 }
 
-static inline sums quanta(const quantum *how, sums c)
+static inline sums quanta_of(const quantum *how, vec x)
 {
-    vec x = vec_of(add(c, how->add)) * how->scale;
     x = vec_smaller(vec_larger(x, how->least), how->most);
     return add((sums)(x + shift), how->zero);
+}
+
+static inline sums quanta(const quantum *how, sums c)
+{
+    return quanta_of(how, vec_of(add(c, how->add)) * how->scale);
 }
 
 static inline sums quanta_at(const evl_requantized *how, quantum *q, const int32_t *c, size_t i)
@@ -158,6 +162,43 @@ static void requantize(const evl_requantized *given, size_t n, const int32_t *c,
             memcpy(to + i, &some, n - i);
         else
             memcpy(to + i, &some, SUMS);
+    }
+}
+
+static inline vec reals_of(const uint8_t *bytes, int32_t flip, int32_t zero, real scale)
+{
+    return vec_of(add((sums)(load_bytes(bytes) ^ (uint32_t)flip), all_sums(-flip - zero))) * scale;
+}
+
+/* The arithmetic of DequantizeLinear, Add or Mul, and QuantizeLinear. */
+static inline sums joined(const evl_bytes_joined *how, const quantum *q, const uint8_t *a, const uint8_t *b)
+{
+    const int32_t flip = how->are_signed ? 0x80 : 0;
+    vec x = reals_of(a, flip, how->zero[0], how->scale[0]), y = reals_of(b, flip, how->zero[1], how->scale[1]);
+    return quanta_of(q, (how->multiplies ? x * y : x + y) / how->y_scale);
+}
+
+static void join(const evl_bytes_joined *given, size_t n, const uint8_t *a, const uint8_t *b, uint8_t *y)
+{
+    const evl_bytes_joined how = *given;
+    const evl_requantized to = { .scale = &how.y_scale, .add = how.zero, .zero = (real)how.y_zero, .least = how.least,
+                                 .most = how.most };
+    const quantum q = quantum_of(&to);
+    size_t i = 0;
+    for (; i + (size_t)4 * SUMS <= n; i += (size_t)4 * SUMS) {
+        sums four[4];
+#pragma GCC unroll 4
+        for (size_t k = 0; k < 4; k++)
+            four[k] = joined(&how, &q, a + i + k * SUMS, b + i + k * SUMS);
+        store_narrow(y + i, four);
+    }
+    for (; i < n; i += SUMS) {
+        uint8_t ends[2][SUMS] = { { 0 } };
+        size_t some = n - i < SUMS ? n - i : SUMS;
+        memcpy(ends[0], a + i, some);
+        memcpy(ends[1], b + i, some);
+        narrow end = narrow_of(joined(&how, &q, ends[0], ends[1]));
+        memcpy(y + i, &end, some);
     }
 }
 
@@ -301,6 +342,7 @@ const evl_integer_kernels SET(evl_integer_kernels) = {
     .product = product,
     .beside = beside,
     .requantize = requantize,
+    .join = join,
     .before = before,
     .after = after,
     .pack_rows = pack_rows,

@@ -78,12 +78,34 @@ static const void *reals_of(const running *r, side *x, size_t at, size_t n)
     return x->reals;
 }
 
+/* In float32, and neither of them one number for all. */
+static bool join(const running *r, const evl_broadcast_run *run)
+{
+    const evl_use use = { r->call->node, r->call->in, r->call->n_in };
+    if (r->s->real != EVAL_FLOAT32 || !run->step[0] || !run->step[1])
+        return false;
+    evl_bytes_joined how = { use.node->op->kind == EVL_MUL, use.in[A]->type == EVAL_INT8,
+                             .least = (float)r->s->of.least, .most = (float)r->s->of.most };
+    for (size_t i = 0; i < 2; i++) {
+        how.scale[i] = (float)evl_parameter(use.in[i == 0 ? A_SCALE : B_SCALE], 0, 1);
+        how.zero[i] = (int32_t)evl_parameter(evl_use_in(&use, i == 0 ? A_ZERO : B_ZERO), 0, 0);
+    }
+    how.y_scale = (float)evl_parameter(use.in[Y_SCALE], 0, 1);
+    how.y_zero = (int32_t)evl_parameter(evl_use_in(&use, Y_ZERO), 0, 0);
+    r->s->loops->integers->join(&how, run->n, (const uint8_t *)use.in[A]->data + run->at[0],
+                                (const uint8_t *)use.in[B]->data + run->at[1],
+                                (uint8_t *)r->call->out[0]->data + run->to);
+    return true;
+}
+
 static void work(void *arg, const evl_broadcast_run *run)
 {
     const running *r = arg;
     const evl_call *call = r->call;
     evl_binary_loop *loop = r->s->loops->binary[call->node->op->kind];
     side a, b, y;
+    if (join(r, run))
+        return;
     begin(r, A_SCALE, call->in[A], &a);
     begin(r, B_SCALE, call->in[B], &b);
     begin(r, Y_SCALE, call->out[0], &y);
