@@ -297,6 +297,10 @@ static void split(const plan *s, size_t rows, const char *from, char *to)
                 take_every(4, n, x, stride, to);
             else if (s->size == 8)
                 take_every(8, n, x, stride, to);
+            else if (s->size == 1 && stride == 2)
+                take_every(1, n, x, 2, to);
+            else if (s->size == 1)
+                take_every(1, n, x, stride, to);
             else
                 take_every(s->size, n, x, stride, to);
         }
