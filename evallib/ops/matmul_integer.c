@@ -2,8 +2,8 @@
 ** bytes multiplied into 32-bit sums.
 **
 ** Rows of A are widened first, all of them, then tiles of the product go to the threads. B is
-** packed once when it is constant, in bytes; a tile widens as much of it as fits the first cache,
-** its zero point taken off, and multiplies its rows by it. */
+** packed once when it is constant, in bytes; a tile widens a part of a panel, its zero point taken
+** off, and multiplies the same part of its rows by it. */
 #include "ops/matmul.h"
 #include "ops/operands.h"
 #include "ops/ops.h"
@@ -30,7 +30,7 @@ enum {
     SMALL = 1 << 17,  /* multiplications that are not worth a second thread */
     ROWS = 8,         /* of the kernels' rows and columns in a tile */
     COLUMNS = 8,
-    STEPS = 192,      /* pairs of a column that are widened at once */
+    STEPS = 96,       /* pairs of a column that are widened at once */
     PACKED_AT_ONCE = 16
 };
 
@@ -205,7 +205,7 @@ static EvalStatus take_scratch(evl_prepare *p, plan *s)
     size_t rows, n, panels;
     s->lane = (s->tile_rows + 1) * s->tile_columns * sizeof(int32_t) +
               STEPS * s->k->columns * 2 * sizeof(int16_t) +
-              s->tile_columns * (sizeof(int16_t) + 2 * sizeof(evl_number));
+              s->tile_columns * (sizeof(int16_t) + 3 * sizeof(evl_number));
     bool fits = evl_size_multiply(s->shape.batch, s->shape.m, &rows) &&
                 evl_size_multiply(rows, s->depth, &n) &&
                 evl_size_multiply(s->n_b, s->packed ? 0 : s->panels, &panels) &&
@@ -286,6 +286,7 @@ typedef struct tile {
     size_t product, row, column, m, n;
     int32_t *c, *add;
     void *scale, *zero;
+    evl_number *numbers;
     int16_t *b_zero, *b;
 } tile;
 
@@ -296,33 +297,32 @@ static void read_columns(const running *r, const tile *t)
     const evl_tensor *addend = operand(r, s->of->addend);
     const evl_matrices *c = &s->shape.of[EVL_MATMUL_C];
     bool is_one_row = addend && c->row == 0;
+    evl_parameters(operand(r, s->of->b_zero), t->product * s->shape.n + t->column, t->n, 0, t->numbers);
     for (size_t j = 0; j < t->n; j++) {
-        size_t column = t->product * s->shape.n + t->column + j;
-        t->b_zero[j] = (int16_t)((int32_t)evl_parameter(operand(r, s->of->b_zero), column, 0) - base);
+        t->b_zero[j] = (int16_t)((int32_t)t->numbers[j] - base);
         t->add[j] = is_one_row ? ((const int32_t *)addend->data)[(t->column + j) * c->column] : 0;
     }
 }
 
-/* A panel of B, as much of it as fits the first cache, while the rows of A pass by it. */
-static void multiply(const running *r, const tile *t, size_t column)
+/* Some of the rows of A, from step `from` on, by a panel of B. */
+static void multiply(const running *r, const tile *t, size_t column, size_t from)
 {
     const plan *s = r->s;
-    size_t pairs = s->depth / 2;
+    size_t left = s->depth / 2 - from;
     const int8_t *b = r->b + (s->n_b > 1 ? t->product * s->panels : 0) + (t->column + column) * s->depth;
     evl_pairs_product g = { .m = t->m,
                             .n = s->k->columns,
-                            .a = r->rows + (t->product * s->shape.m + t->row) * s->depth,
+                            .steps = left < STEPS ? left : STEPS,
+                            .a = r->rows + (t->product * s->shape.m + t->row) * s->depth + 2 * from,
                             .a_row = s->depth,
                             .a_step = 2,
                             .b = t->b,
                             .b_at = s->at,
                             .c = t->c + column,
-                            .c_row = s->tile_columns };
-    for (size_t i = 0; i == 0 || i < pairs; i += STEPS, g.a += (size_t)2 * STEPS, g.adds = true) {
-        g.steps = pairs - i < STEPS ? pairs - i : STEPS;
-        s->k->widen(g.steps, b + i * 2 * s->k->columns, t->b_zero + column, t->b);
-        s->k->product(&g);
-    }
+                            .c_row = s->tile_columns,
+                            .adds = from > 0 };
+    s->k->widen(g.steps, b + from * 2 * s->k->columns, t->b_zero + column, t->b);
+    s->k->product(&g);
 }
 
 /* C of Gemm where it is not one row. */
@@ -347,14 +347,13 @@ static void scales(const running *r, const tile *t, size_t row)
                    evl_node_number(r->call->node, "alpha", 1);
     evl_number y = evl_parameter(operand(r, of->y_scale), row, 1);
     evl_number zero = evl_parameter(operand(r, of->y_zero), row, 0);
-    size_t size = evl_type_size(s->sums.real);
-    for (size_t j = 0; j < t->n; j++) {
-        size_t column = t->product * s->shape.n + t->column + j;
-        evl_number scale = evl_parameter(operand(r, of->b_scale), column, 1);
-        scale = evl_sums_scale(&s->sums, a, scale, y);
-        (void)evl_convert(1, EVAL_FLOAT64, &scale, s->sums.real, (char *)t->scale + j * size);
-        (void)evl_convert(1, EVAL_FLOAT64, &zero, s->sums.real, (char *)t->zero + j * size);
-    }
+    evl_parameters(operand(r, of->b_scale), t->product * s->shape.n + t->column, t->n, 1, t->numbers);
+    for (size_t j = 0; j < t->n; j++)
+        t->numbers[j] = evl_sums_scale(&s->sums, a, t->numbers[j], y);
+    (void)evl_convert(t->n, EVAL_FLOAT64, t->numbers, s->sums.real, t->scale);
+    for (size_t j = 0; j < t->n; j++)
+        t->numbers[j] = zero;
+    (void)evl_convert(t->n, EVAL_FLOAT64, t->numbers, s->sums.real, t->zero);
 }
 
 static bool is_by_row(const running *r)
@@ -392,20 +391,22 @@ static void tile_work(void *arg, size_t index, size_t lane)
     char *room = (char *)r->call->scratch + s->lanes_at + lane * s->lane;
     size_t each = s->n_down * s->n_across, place = index % each;
     tile t = { .product = index / each,
-               .row = place / s->n_across * s->tile_rows,
-               .column = place % s->n_across * s->tile_columns };
+               .row = place % s->n_down * s->tile_rows, /* those of the same columns follow each other */
+               .column = place / s->n_down * s->tile_columns };
     size_t m = s->shape.m - t.row, n = s->shape.n - t.column;
     t.m = m < s->tile_rows ? m : s->tile_rows;
     t.n = n < s->tile_columns ? n : s->tile_columns;
     t.scale = room;
     t.zero = room + s->tile_columns * sizeof(evl_number);
-    t.c = (int32_t *)(room + 2 * s->tile_columns * sizeof(evl_number));
+    t.numbers = (evl_number *)(room + 2 * s->tile_columns * sizeof(evl_number));
+    t.c = (int32_t *)(t.numbers + s->tile_columns);
     t.add = t.c + s->tile_rows * s->tile_columns;
     t.b_zero = (int16_t *)(t.add + s->tile_columns);
     t.b = t.b_zero + s->tile_columns;
     read_columns(r, &t);
-    for (size_t j = 0; j < t.n; j += s->k->columns)
-        multiply(r, &t, j);
+    for (size_t i = 0; i == 0 || i < s->depth / 2; i += STEPS) /* what rows have of it stays in the first cache */
+        for (size_t j = 0; j < t.n; j += s->k->columns)
+            multiply(r, &t, j, i);
     add_rows(r, &t);
     finish(r, &t);
 }

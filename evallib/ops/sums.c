@@ -57,6 +57,17 @@ evl_number evl_parameter(const evl_tensor *t, size_t index, evl_number fallback)
     return n ? evl_tensor_f64(t, index % n) : fallback;
 }
 
+void evl_parameters(const evl_tensor *t, size_t index, size_t n, evl_number fallback, evl_number *to)
+{
+    size_t count = t ? evl_shape_count(&t->shape) : 0;
+    bool is_one = count < 2, is_run = count > 1 && n <= count - index % count;
+    evl_number one = is_one ? evl_parameter(t, 0, fallback) : 0;
+    if (is_run)
+        (void)evl_convert(n, t->type, (const char *)t->data + index % count * evl_type_size(t->type), EVAL_FLOAT64, to);
+    for (size_t i = 0; !is_run && i < n; i++)
+        to[i] = is_one ? one : evl_parameter(t, index + i, fallback);
+}
+
 bool evl_is_byte(EvalType type)
 {
     return type == EVAL_INT8 || type == EVAL_UINT8;

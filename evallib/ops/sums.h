@@ -32,6 +32,9 @@ evl_number evl_sums_scale(const evl_sums *, evl_number a, evl_number b, evl_numb
 ** again; left out: `fallback`. */
 evl_number evl_parameter(const evl_tensor *, size_t index, evl_number fallback);
 
+/* n of them, from `index` on. */
+void evl_parameters(const evl_tensor *, size_t index, size_t n, evl_number fallback, evl_number *to);
+
 /* int8 and uint8, the types of products of bytes. */
 bool evl_is_byte(EvalType);
 EVL_MUST_USE EvalStatus evl_infer_bytes(const evl_infer *, size_t input);
