@@ -5,7 +5,9 @@
 **
 ** Sums of products are exact then, where the graph rounds real ones: a result differs from the
 ** graph's, if at all, by the quantum of a tie. A real bias is rounded to the sums' quantum, where
-** that is small beside the result's. With accuracy=exact all stays as it is. */
+** that is small beside the result's. With accuracy=exact all stays as it is.
+**
+** A MatMulInteger whose sums become real numbers by a scale and a bias takes those over. */
 #include "ops/ops.h"
 #include "ops/quantize.h"
 #include "ops/sums.h"
@@ -367,6 +369,69 @@ static void fuse(fusion *f, group *g)
         }
 }
 
+/* --- products of integers that become real --- */
+
+/* The node that makes v, when it is named so and nothing else reads v. */
+static evl_node *only_maker(const evl_value *v, const char *name)
+{
+    return v && v->slot == 1 && is_named(v->producer, name) ? v->producer : NULL;
+}
+
+static bool is_of_columns(const evl_value *v, const evl_value *b)
+{
+    const evl_shape *s = v ? &v->t.shape : NULL, *columns = &b->t.shape;
+    return s && evl_shape_is_known(s) &&
+           (evl_shape_count(s) == 1 || (s->rank == 1 && columns->rank > 1 && s->dim[0] == columns->dim[columns->rank - 1])) &&
+           s->rank <= columns->rank;
+}
+
+static evl_value *one_of(fusion *f)
+{
+    evl_shape scalar = evl_shape_scalar();
+    float *one = evl_arena_take(f->graph->arena, sizeof *one);
+    if (one)
+        *one = 1;
+    return constant(f, EVAL_FLOAT32, &scalar, one);
+}
+
+/* Mul(Cast(MatMulInteger), scale), as tools write it for operands that are quantized in the run. */
+static bool fuse_scaled(fusion *f, evl_node *mul)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const evl_node *cast = only_maker(mul->inputs[i], "Cast");
+        const evl_node *product = cast && cast->n_inputs ? only_maker(cast->inputs[0], "MatMulInteger") : NULL;
+        evl_value *scale = mul->inputs[1 - i];
+        int64_t to = cast ? evl_node_int(cast, "to", 0) : 0;
+        if (!product || !scale || (to != EVAL_FLOAT32 && to != EVAL_FLOAT64) || !is_of_columns(scale, product->inputs[1]))
+            continue;
+        evl_value *in[] = { product->inputs[0], product->inputs[1], one_of(f), scale,
+                            input_of(product, 2), input_of(product, 3) };
+        group g = { .op = mul };
+        become(f, &g, &evl_op_matmul_integer_to_float, in, 6);
+        return true;
+    }
+    return false;
+}
+
+/* Add(MatMulIntegerToFloat, bias). */
+static bool fuse_bias(fusion *f, evl_node *add)
+{
+    for (size_t i = 0; i < 2; i++) {
+        const evl_node *product = only_maker(add->inputs[i], "MatMulIntegerToFloat");
+        evl_value *bias = add->inputs[1 - i];
+        if (!product || product->n_inputs != 6 || !bias || !is_known(bias) || bias->t.shape.rank != 1 ||
+            !is_of_columns(bias, product->inputs[1]))
+            continue;
+        evl_value *in[7] = { NULL };
+        memcpy(in, product->inputs, 6 * sizeof *in);
+        in[6] = bias;
+        group g = { .op = add };
+        become(f, &g, &evl_op_matmul_integer_to_float, in, 7);
+        return true;
+    }
+    return false;
+}
+
 static void fuse_all(fusion *f, evl_graph *graph)
 {
     group g;
@@ -381,6 +446,11 @@ static void fuse_all(fusion *f, evl_graph *graph)
         if (op->n_inputs > 1 && op->n_outputs == 1 && op->outputs[0] && op->outputs[0]->slot > 0 &&
             (op->op == &evl_op_matmul || op->op == &evl_op_gemm))
             fuse(f, &g);
+    }
+    for (size_t i = 0; i < graph->n_nodes && f->status == EVAL_OK; i++) {
+        evl_node *op = graph->nodes[i];
+        if (op->n_inputs == 2 && op->version >= 7)
+            (void)(op->op == &evl_op_mul ? fuse_scaled(f, op) : op->op == &evl_op_add && fuse_bias(f, op));
     }
     for (size_t i = 0; i < graph->n_nodes && f->status == EVAL_OK; i++)
         for (size_t b = 0; evl_node_body(graph->nodes[i], b); b++)

@@ -111,6 +111,20 @@ static evl_value *residual(network *n)
     return codes(n, node(n, &evl_op_mul, y, y, NULL, NULL, 0), 0.213, 0);
 }
 
+/* Written out as tools do for operands that are quantized in the run. */
+static evl_value *scaled_products(network *n)
+{
+    const int64_t x[] = { 3, 5, 20 }, w[] = { 20, 7 }, c[] = { 7 };
+    evl_attribute to = evl_attribute_int("to", EVAL_FLOAT32);
+    (void)input(n, 3, x);
+    evl_value *in[] = { n->x, constant(n, EVAL_INT8, 2, w, -128, 128), code(n, EVAL_UINT8, 99), code(n, EVAL_INT8, 3) };
+    evl_value *y = evl_build(&n->b, evl_op_find("", "MatMulInteger"), NULL, in, 4, NULL, 0);
+    y = node(n, evl_op_find("", "Cast"), y, NULL, NULL, &to, 1);
+    y = node(n, &evl_op_mul, constant(n, EVAL_FLOAT32, 1, c, 0.001, 0.002), y, NULL, NULL, 0);
+    y = node(n, &evl_op_add, y, constant(n, EVAL_FLOAT32, 1, c, -3, 3), NULL, NULL, 0);
+    return codes(n, y, 0.1, 128);
+}
+
 /* --- running --- */
 
 static size_t run(network *n, evl_machine *machine, evl_value *y, uint8_t *result)
@@ -170,6 +184,7 @@ static void integers_give_the_codes_that_real_numbers_give(void **state)
         check(convolutions, (evl_precision)precision, 2);
         check(dense_layers, (evl_precision)precision, 2);
         check(residual, (evl_precision)precision, 3);
+        check(scaled_products, (evl_precision)precision, 2);
     }
 }
 
