@@ -16,7 +16,7 @@
 typedef struct evl_blocked_sums {
     size_t n;
     const size_t *places;   /* n offsets into x */
-    size_t n_taps, run;     /* behind each tap lie `run` numbers: channels, or a kernel's row */
+    size_t n_taps, run;     /* behind each tap lie `run` numbers: channels */
     const size_t *taps;     /* n_taps offsets */
     const real *x;
     const real *weights;    /* [tap][run][2 * lanes] */
@@ -41,6 +41,12 @@ typedef struct evl_blocked_window {
     bool clips;             /* y to least .. most */
     real least, most;
 } evl_blocked_window;
+
+typedef struct evl_window_kernels {
+    void (*depthwise)(const evl_blocked_window *);
+    void (*max)(const evl_blocked_window *);
+    void (*sum)(const evl_blocked_window *);
+} evl_window_kernels;
 
 /* Winograd's convolution F(m x m, 3 x 3), m 2 or 4, of stride 1: m * m outputs from a tile of
 ** (m + 2)^2 inputs, by one product of channels for each of these. Places in one plane:
@@ -74,10 +80,8 @@ typedef struct evl_blocked_kernels {
     size_t lanes;
     size_t rows; /* of outputs in a tile: work is best cut at multiples */
     const evl_winograd_kernels *winograd;
+    const evl_window_kernels *windows;
     void (*sums)(const evl_blocked_sums *);
-    void (*depthwise)(const evl_blocked_window *);
-    void (*max)(const evl_blocked_window *);
-    void (*sum)(const evl_blocked_window *);
     /* `channels` planes of n elements, plane apart, to [n][lanes] with zeros behind, and back. */
     void (*block)(size_t channels, size_t n, const real *x, size_t plane, real *y);
     void (*unblock)(size_t channels, size_t n, const real *x, real *y, size_t plane);

@@ -37,6 +37,21 @@ static inline const char *bring(const char *ahead, size_t lines)
     return ahead;
 }
 
+/* Adds what the inputs at x[..][k] give. */
+static inline __attribute__((always_inline)) void multiply(const real *const *x, size_t k, const real *w,
+                                                           size_t rows, size_t n_blocks, vec *left,
+                                                           vec *right)
+{
+    vec w0 = vec_load(w), w1 = vec_load(w + LANES);
+#pragma GCC unroll 16
+    for (size_t i = 0; i < ROWS_OF_ONE; i++)
+        if (i < rows) {
+            left[i] += x[i][k] * w0;
+            if (n_blocks > 1)
+                right[i] += x[i][k] * w1;
+        }
+}
+
 /* Tile number `index` of `rows` outputs from `at` on. What it says of the outputs is copied
 ** first: for all the compiler knows, storing one changes what a pointer leads to. */
 static inline __attribute__((always_inline)) void tile(const part *p, size_t index, size_t at,
@@ -71,23 +86,17 @@ static inline __attribute__((always_inline)) void tile(const part *p, size_t ind
 #pragma GCC unroll 16
     for (size_t i = 0; i < rows; i++)
         x[i] = s->x + s->places[at + i];
-    for (size_t t = 0; t < p->n_taps; t++) {
-        size_t k = p->taps[t];
+    if (s->run == 1) /* planes that are not blocked */
+        for (size_t t = 0; t < p->n_taps; t++, w += COLUMNS)
+            multiply(x, p->taps[t], w, rows, n_blocks, left, right);
+    for (size_t t = 0; s->run > 1 && t < p->n_taps; t++) {
         ahead = bring(ahead, lines);
         if (t < asked)
 #pragma GCC unroll 16
             for (size_t i = 0; i < rows; i += A_LINE)
                 __builtin_prefetch(x[i] + p->taps[t + TAPS_AHEAD], 0, 3);
-        for (size_t end = k + s->run; k < end; k++, w += COLUMNS) {
-            vec w0 = vec_load(w), w1 = vec_load(w + LANES);
-#pragma GCC unroll 16
-            for (size_t i = 0; i < ROWS_OF_ONE; i++)
-                if (i < rows) {
-                    left[i] += x[i][k] * w0;
-                    if (n_blocks > 1)
-                        right[i] += x[i][k] * w1;
-                }
-        }
+        for (size_t k = p->taps[t], end = k + s->run; k < end; k++, w += COLUMNS)
+            multiply(x, k, w, rows, n_blocks, left, right);
     }
 #pragma GCC unroll 16
     for (size_t i = 0; added && i < rows; i++) {
@@ -182,84 +191,36 @@ static void sums(const evl_blocked_sums *s)
     }
 }
 
-/* --- channel by channel --- */
-
-static inline vec vec_max(vec a, vec b) /* a NaN of either stays */
-{
-    return vec_select((b > a) | (b != b), b, a);
-}
-
-typedef enum window_kind { WEIGHTED, LARGEST, SUM } window_kind;
-
-static inline __attribute__((always_inline)) void window_rows(const evl_blocked_window *s,
-                                                              size_t at, size_t rows,
-                                                              window_kind kind)
-{
-    vec sum[ROWS];
-    const real *x[ROWS], *w = s->weights;
-#pragma GCC unroll 16
-    for (size_t i = 0; i < rows; i++) {
-        x[i] = s->x + s->places[at + i];
-        sum[i] = (vec){ 0 } - (kind == LARGEST ? (real)INFINITY : 0);
-        if (kind == WEIGHTED && s->bias)
-            sum[i] = vec_load(s->bias);
-    }
-    for (size_t t = 0; t < s->n_taps; t++) {
-        size_t k = s->taps[t];
-        vec weight = kind == WEIGHTED ? vec_load(w + t * LANES) : (vec){ 0 };
-#pragma GCC unroll 16
-        for (size_t i = 0; i < rows; i++)
-            if (kind == LARGEST)
-                sum[i] = vec_max(sum[i], vec_load(x[i] + k));
-            else if (kind == SUM)
-                sum[i] += vec_load(x[i] + k);
-            else
-                sum[i] += weight * vec_load(x[i] + k);
-    }
-    real *y = s->y + at * LANES;
-#pragma GCC unroll 16
-    for (size_t i = 0; i < rows; i++)
-        vec_store(y + i * LANES, s->clips ? vec_clip(sum[i], s->least, s->most) : sum[i]);
-}
-
-static inline __attribute__((always_inline)) void window(const evl_blocked_window *s,
-                                                         window_kind kind)
-{
-    size_t at = 0;
-    for (; at + ROWS <= s->n; at += ROWS)
-        window_rows(s, at, ROWS, kind);
-    for (; at < s->n; at++)
-        window_rows(s, at, 1, kind);
-}
-
-static void depthwise(const evl_blocked_window *s)
-{
-    window(s, WEIGHTED);
-}
-
-static void largest(const evl_blocked_window *s)
-{
-    window(s, LARGEST);
-}
-
-static void sum(const evl_blocked_window *s)
-{
-    window(s, SUM);
-}
-
 /* --- to blocks and back --- */
+
+/* Numbers that lie `step` apart. */
+static inline vec gather(const real *x, size_t step)
+{
+    vec v = { 0 };
+#pragma GCC unroll 16
+    for (size_t i = 0; i < LANES; i++)
+        v[i] = x[i * step];
+    return v;
+}
 
 static void block(size_t channels, size_t n, const real *x, size_t plane, real *y)
 {
-    for (size_t c = 0; c < LANES; c++)
-        for (size_t i = 0; i < n; i++)
+    size_t i = 0;
+    for (; channels == LANES && i < n; i++)
+        vec_store(y + i * LANES, gather(x + i, plane));
+    for (; i < n; i++)
+        for (size_t c = 0; c < LANES; c++)
             y[i * LANES + c] = c < channels ? x[c * plane + i] : 0;
 }
 
 static void unblock(size_t channels, size_t n, const real *x, real *y, size_t plane)
 {
-    for (size_t c = 0; c < channels; c++)
-        for (size_t i = 0; i < n; i++)
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t c = 0; c < channels; c++)
+            vec_store(y + c * plane + i, gather(x + i * LANES + c, LANES));
+    for (; i < n; i++)
+        for (size_t c = 0; c < channels; c++)
             y[c * plane + i] = x[i * LANES + c];
 }
 
@@ -268,9 +229,7 @@ const evl_blocked_kernels SET(evl_blocked_kernels) = {
     .rows = ROWS,
     .winograd = &SET(evl_winograd_kernels),
     .sums = sums,
-    .depthwise = depthwise,
-    .max = largest,
-    .sum = sum,
+    .windows = &SET(evl_window_kernels),
     .block = block,
     .unblock = unblock,
 };

@@ -11,6 +11,7 @@ extern const evl_gemm_kernels SET(evl_gemm_kernels);
 extern const evl_product_kernels SET(evl_product_kernels);
 extern const evl_conv_kernels SET(evl_conv_kernels);
 extern const evl_blocked_kernels SET(evl_blocked_kernels);
+extern const evl_window_kernels SET(evl_window_kernels);
 extern const evl_winograd_kernels SET(evl_winograd_kernels);
 extern const evl_attention_kernels SET(evl_attention_kernels);
 extern const evl_kernels SET(evl_kernels);

@@ -45,7 +45,12 @@ typedef __typeof__((vec){ 0 } < (vec){ 0 }) vec_mask;
 
 static inline vec vec_select(vec_mask which, vec yes, vec no)
 {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    return sizeof(real) == 8 ? (vec)_mm256_blendv_pd((__m256d)no, (__m256d)yes, (__m256d)which)
+                             : (vec)_mm256_blendv_ps((__m256)no, (__m256)yes, (__m256)which);
+#else
     return (vec)((which & (vec_mask)yes) | (~which & (vec_mask)no));
+#endif
 }
 
 /* a > b ? a : b, so b where one is not a number; and the same of a < b. Compilers find the
@@ -74,6 +79,12 @@ static inline vec vec_smaller(vec a, vec b)
 #else
     return vec_select(a < b, a, b);
 #endif
+}
+
+/* The larger; a NaN of either stays. */
+static inline vec vec_max(vec a, vec b)
+{
+    return vec_select(a != a, a, vec_larger(a, b));
 }
 
 /* Least where x is less, most where it is more; a NaN stays. */

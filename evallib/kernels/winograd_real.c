@@ -15,43 +15,42 @@ static const real a = (real)0.75, b = (real)1.5; /* the points */
 static const real aa = (real)0.5625, bb = (real)2.25, aabb = (real)1.265625;
 static const real aaa = (real)0.421875, bbb = (real)3.375;
 
-/* m + 2 values of a tile, step apart, to their polynomial's values. */
-static inline __attribute__((always_inline)) void before(size_t m, vec *d, size_t step)
+/* m + 2 values of a tile to their polynomial's values. */
+static inline __attribute__((always_inline)) void before(size_t m, vec *d)
 {
-    vec d0 = d[0], d1 = d[step], d2 = d[2 * step], d3 = d[3 * step];
+    vec d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
     if (m == 2) {
         d[0] = d0 - d2;
-        d[step] = d2 + d1;
-        d[2 * step] = d2 - d1;
-        d[3 * step] = d3 - d1;
+        d[1] = d2 + d1;
+        d[2] = d2 - d1;
+        d[3] = d3 - d1;
         return;
     }
-    vec d4 = d[4 * step], d5 = d[5 * step];
+    vec d4 = d[4], d5 = d[5];
     vec even_a = d4 - bb * d2, odd_a = a * (d3 - bb * d1);
     vec even_b = d4 - aa * d2, odd_b = b * (d3 - aa * d1);
     d[0] = aabb * d0 - (aa + bb) * d2 + d4;
-    d[step] = even_a + odd_a;
-    d[2 * step] = even_a - odd_a;
-    d[3 * step] = even_b + odd_b;
-    d[4 * step] = even_b - odd_b;
-    d[5 * step] = aabb * d1 - (aa + bb) * d3 + d5;
+    d[1] = even_a + odd_a;
+    d[2] = even_a - odd_a;
+    d[3] = even_b + odd_b;
+    d[4] = even_b - odd_b;
+    d[5] = aabb * d1 - (aa + bb) * d3 + d5;
 }
 
-/* m + 2 values of the product, step apart, to m outputs. */
-static inline __attribute__((always_inline)) void after(size_t m, const vec *v, size_t step, vec *y,
-                                                        size_t y_step)
+/* m + 2 values of the product to m outputs. */
+static inline __attribute__((always_inline)) void after(size_t m, vec *v)
 {
-    vec sum_a = v[step] + v[2 * step], difference_a = v[step] - v[2 * step];
+    vec sum_a = v[1] + v[2], difference_a = v[1] - v[2];
     if (m == 2) {
-        y[0] = v[0] + sum_a;
-        y[y_step] = difference_a + v[3 * step];
+        v[0] = v[0] + sum_a;
+        v[1] = difference_a + v[3];
         return;
     }
-    vec sum_b = v[3 * step] + v[4 * step], difference_b = v[3 * step] - v[4 * step];
-    y[0] = v[0] + sum_a + sum_b;
-    y[y_step] = a * difference_a + b * difference_b;
-    y[2 * y_step] = aa * sum_a + bb * sum_b;
-    y[3 * y_step] = aaa * difference_a + bbb * difference_b + v[5 * step];
+    vec sum_b = v[3] + v[4], difference_b = v[3] - v[4];
+    v[0] = v[0] + sum_a + sum_b;
+    v[1] = a * difference_a + b * difference_b;
+    v[2] = aa * sum_a + bb * sum_b;
+    v[3] = aaa * difference_a + bbb * difference_b + v[5];
 }
 
 /* --- weights --- */
@@ -107,33 +106,35 @@ static void weights(size_t m, const real *w, real *u, size_t step)
 
 /* --- tiles --- */
 
+/* Of a tile: its first output. */
 typedef struct place {
-    size_t y, x; /* of the tile's first output */
-    size_t rows, columns; /* of its outputs that are there */
+    size_t y, x;
 } place;
 
 static place place_of(const evl_winograd *w, size_t tile)
 {
-    place p = { tile / w->across * w->m, tile % w->across * w->m, w->m, w->m };
-    p.rows = w->out_height - p.y < w->m ? w->out_height - p.y : w->m;
-    p.columns = w->out_width - p.x < w->m ? w->out_width - p.x : w->m;
-    return p;
+    return (place){ tile / w->across * w->m, tile % w->across * w->m };
 }
 
-/* A tile of the input, zero where it lies in the padding. */
-static inline __attribute__((always_inline)) void take(const evl_winograd *w, size_t m,
-                                                       const place *p, const real *x, vec *d)
+static place next(const evl_winograd *w, place p)
 {
-    const size_t side = m + 2;
-    bool is_inside = p->y >= w->begin_y && p->y - w->begin_y + side <= w->in_height &&
-                     p->x >= w->begin_x && p->x - w->begin_x + side <= w->in_width;
+    p.x += w->m;
+    return p.x < w->m * w->across ? p : (place){ p.y + w->m, 0 };
+}
+
+/* A tile of the input that reaches over its edges, zero there: in `edge`. */
+static const real *take(const evl_winograd *w, place p, const real *x, real *edge)
+{
+    const size_t side = w->m + 2;
     for (size_t i = 0; i < side; i++)
         for (size_t j = 0; j < side; j++) {
-            size_t y = p->y + i - w->begin_y, column = p->x + j - w->begin_x; /* wraps below 0 */
-            d[i * side + j] = (vec){ 0 };
-            if (is_inside || (y < w->in_height && column < w->in_width))
-                d[i * side + j] = vec_load(x + (y * w->in_width + column) * LANES);
+            size_t y = p.y + i - w->begin_y, column = p.x + j - w->begin_x; /* wraps below 0 */
+            bool is_inside = y < w->in_height && column < w->in_width;
+            vec v = { 0 };
+            vec_store(edge + (i * side + j) * LANES,
+                      is_inside ? vec_load(x + (y * w->in_width + column) * LANES) : v);
         }
+    return edge;
 }
 
 static inline __attribute__((always_inline)) void input_of(const evl_winograd *w, size_t m,
@@ -141,16 +142,35 @@ static inline __attribute__((always_inline)) void input_of(const evl_winograd *w
                                                            real *v, size_t step)
 {
     const size_t side = m + 2;
-    for (size_t t = 0; t < n; t++, v += LANES) {
-        vec d[MOST * MOST];
-        place p = place_of(w, from + t);
-        take(w, m, &p, x, d);
-        for (size_t i = 0; i < side; i++)
-            before(m, d + i * side, 1);
-        for (size_t j = 0; j < side; j++)
-            before(m, d + j, side);
-        for (size_t e = 0; e < side * side; e++)
-            vec_store(v + e * step, d[e]);
+    place p = place_of(w, from);
+    for (size_t t = 0; t < n; t++, v += LANES, p = next(w, p)) {
+        real edge[MOST * MOST * LANES];
+        vec half[MOST][MOST], d[MOST];
+        size_t y = p.y - w->begin_y, column = p.x - w->begin_x, row = w->in_width * LANES;
+        bool is_inside = p.y >= w->begin_y && y + side <= w->in_height && p.x >= w->begin_x &&
+                         column + side <= w->in_width;
+        const real *at = is_inside ? x + y * row + column * LANES : take(w, p, x, edge);
+        row = is_inside ? row : side * LANES;
+#pragma GCC unroll 1
+        for (size_t i = 0; i < side; i++) {
+#pragma GCC unroll 6
+            for (size_t j = 0; j < side; j++)
+                d[j] = vec_load(at + i * row + j * LANES);
+            before(m, d);
+#pragma GCC unroll 6
+            for (size_t j = 0; j < side; j++)
+                half[i][j] = d[j];
+        }
+#pragma GCC unroll 1
+        for (size_t j = 0; j < side; j++) {
+#pragma GCC unroll 6
+            for (size_t i = 0; i < side; i++)
+                d[i] = half[i][j];
+            before(m, d);
+#pragma GCC unroll 6
+            for (size_t i = 0; i < side; i++)
+                vec_store(v + (i * side + j) * step, d[i]);
+        }
     }
 }
 
@@ -162,22 +182,28 @@ static void input(const evl_winograd *w, size_t from, size_t n, const real *x, r
         input_of(w, 4, from, n, x, v, step);
 }
 
-static void give(const evl_winograd *w, size_t m, const place *p, const vec *d,
-                 const evl_winograd_output *o)
+/* Column j of a tile's outputs, as many as there are. */
+static inline __attribute__((always_inline)) void give(const evl_winograd *w, size_t m, size_t at,
+                                                       size_t rows, const vec *sums,
+                                                       const evl_winograd_output *o)
 {
+    const vec least = vec_all(o->clips ? o->least : -(real)INFINITY);
+    const vec most = vec_all(o->clips ? o->most : (real)INFINITY);
+    const real *added = o->residual;
+    const size_t row = w->out_width * LANES;
+    real *y = o->y;
     vec bias = { 0 };
     if (o->bias)
         bias = vec_load(o->bias);
-    for (size_t i = 0; i < p->rows; i++)
-        for (size_t j = 0; j < p->columns; j++) {
-            size_t at = ((p->y + i) * w->out_width + p->x + j) * LANES;
-            vec y = d[i * m + j] + bias;
-            if (o->residual)
-                y += vec_load(o->residual + at);
-            if (o->clips)
-                y = vec_clip(y, o->least, o->most);
-            vec_store(o->y + at, y);
-        }
+#pragma GCC unroll 4
+    for (size_t i = 0; i < m; i++, at += row) {
+        if (i == rows)
+            return;
+        vec sum = sums[i] + bias;
+        if (added)
+            sum += vec_load(added + at);
+        vec_store(y + at, vec_within(sum, least, most));
+    }
 }
 
 static inline __attribute__((always_inline)) void output_of(const evl_winograd *w, size_t m,
@@ -186,16 +212,28 @@ static inline __attribute__((always_inline)) void output_of(const evl_winograd *
                                                             const evl_winograd_output *o)
 {
     const size_t side = m + 2;
-    for (size_t t = 0; t < n; t++, v += LANES) {
-        vec d[MOST * MOST], half[MOST * 4], y[4 * 4];
-        place p = place_of(w, from + t);
-        for (size_t e = 0; e < side * side; e++)
-            d[e] = vec_load(v + e * step);
-        for (size_t i = 0; i < side; i++)
-            after(m, d + i * side, 1, half + i * m, 1);
-        for (size_t j = 0; j < m; j++)
-            after(m, half + j, m, y + j, m);
-        give(w, m, &p, y, o);
+    place p = place_of(w, from);
+    for (size_t t = 0; t < n; t++, v += LANES, p = next(w, p)) {
+        vec half[MOST][4], d[MOST];
+        size_t rows = w->out_height - p.y, columns = w->out_width - p.x;
+#pragma GCC unroll 1
+        for (size_t i = 0; i < side; i++) {
+#pragma GCC unroll 6
+            for (size_t j = 0; j < side; j++)
+                d[j] = vec_load(v + (i * side + j) * step);
+            after(m, d);
+#pragma GCC unroll 6
+            for (size_t j = 0; j < m; j++)
+                half[i][j] = d[j];
+        }
+#pragma GCC unroll 1
+        for (size_t j = 0; j < m && j < columns; j++) {
+#pragma GCC unroll 6
+            for (size_t i = 0; i < side; i++)
+                d[i] = half[i][j];
+            after(m, d);
+            give(w, m, (p.y * w->out_width + p.x + j) * LANES, rows, d, o);
+        }
     }
 }
 

@@ -84,24 +84,13 @@ static void set_places(evl_bands *b)
             *to++ = (y * (size_t)w->stride[Y] * b->width + x * (size_t)w->stride[X]) * b->unit;
 }
 
-/* Elements that lie side by side in the kernel and in what it looks at. */
-static size_t run_of(const evl_bands *b)
-{
-    const evl_stencil *w = &b->window;
-    if (b->unit > 1)
-        return b->unit;
-    if (b->width == 1)
-        return w->dilation[Y] == 1 ? (size_t)w->kernel[Y] : 1;
-    return w->dilation[X] == 1 ? (size_t)w->kernel[X] : 1;
-}
-
 static void set_taps(evl_bands *b)
 {
     const evl_stencil *w = &b->window;
     size_t *to = b->taps, kernel = evl_stencil_kernel(w);
     size_t across = (size_t)w->kernel[X], down = (size_t)w->kernel[Y];
     for (size_t plane = 0; plane < b->planes; plane++)
-        for (size_t k = 0; k < kernel; k += b->run / b->unit) {
+        for (size_t k = 0; k < kernel; k++) {
             size_t z = k / across / down, y = k / across % down, x = k % across;
             size_t slice = plane * b->depth + z * (size_t)w->dilation[Z];
             size_t row = slice * b->height + y * (size_t)w->dilation[Y];
@@ -120,10 +109,8 @@ EvalStatus evl_bands_of(evl_context *ctx, evl_arena *arena, const evl_stencil *w
                                                         evl_stencil_reach(window, d) > window->in[d];
     choose_rows(b, budget);
     size_t n_places;
-    if (!size_copy(b) || !evl_size_multiply(b->rows, (size_t)b->window.out[X], &n_places))
-        return evl_no_memory(ctx);
-    b->run = run_of(b);
-    if (!evl_size_multiply(evl_stencil_kernel(window) / (b->run / unit), planes, &b->n_taps))
+    if (!size_copy(b) || !evl_size_multiply(b->rows, (size_t)b->window.out[X], &n_places) ||
+        !evl_size_multiply(evl_stencil_kernel(window), planes, &b->n_taps))
         return evl_no_memory(ctx);
     b->places = evl_arena_take_many(arena, n_places, sizeof *b->places);
     b->taps = evl_arena_take_many(arena, b->n_taps, sizeof *b->taps);

@@ -17,8 +17,8 @@ typedef struct evl_bands {
     size_t rows;           /* of outputs in a band; the last of a slice may have fewer */
     size_t n, in_slice;    /* bands in all; in one slice of depth */
     size_t *places;        /* of the outputs of a band: offsets in elements */
-    size_t *taps;          /* [plane][kernel position]: offsets of `run` elements each */
-    size_t n_taps, run;    /* run: those at a place; of unit 1, a row of the kernel if it can be */
+    size_t *taps;          /* [plane][kernel position]: offsets in elements */
+    size_t n_taps;
     size_t copy;           /* elements of the copy; 0: none */
 } evl_bands;
 

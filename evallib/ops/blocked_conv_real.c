@@ -58,10 +58,16 @@ evl_conv_packing TWIN(evl_conv_packing_of)(const evl_prepare *p, const evl_block
 
 /* --- direct --- */
 
+/* Numbers at a place that are channels: of one block, what fills it up is left out. */
+static size_t channels_at(const evl_blocked_conv *c)
+{
+    return c->is_thin ? 1 : c->in_channels < c->lanes ? c->in_channels : c->lanes;
+}
+
 static size_t weights_size(const plan *x)
 {
     size_t n, pairs = ceil_divide(x->out_blocks, 2);
-    if (!evl_size_multiply(x->bands.n_taps * x->bands.run, 2 * x->conv.lanes * pairs, &n) ||
+    if (!evl_size_multiply(x->bands.n_taps * channels_at(&x->conv), 2 * x->conv.lanes * pairs, &n) ||
         !evl_size_multiply(n, x->conv.groups * sizeof(real), &n))
         return 0;
     return n;
@@ -87,12 +93,6 @@ static void zero(size_t n, real *to)
 {
     for (size_t i = 0; i < n; i++)
         to[i] = 0;
-}
-
-/* Numbers at a place that are channels: of one block, what fills it up is left out. */
-static size_t channels_at(const evl_blocked_conv *c)
-{
-    return c->is_thin ? 1 : c->in_channels < c->lanes ? c->in_channels : c->lanes;
 }
 
 static real *pack_pair(const evl_conv_packing *p, const column_rows *from, real *to)
@@ -156,8 +156,6 @@ static EvalStatus prepare_direct(evl_prepare *p, plan *x)
     const evl_blocked_conv *c = &x->conv;
     evl_conv_packing how = TWIN(evl_conv_packing_of)(p, c);
     EvalStatus st = make_bands(p, x, x->in_blocks, BAND_BYTES);
-    if (!c->is_thin)
-        x->bands.run = channels_at(c);
     size_t bytes = st == EVAL_OK ? weights_size(x) : 1;
     if (bytes == 0)
         return evl_no_memory(p->ctx);
@@ -201,7 +199,7 @@ static void direct_tile(void *arg, size_t index, size_t lane)
     const real *residual = data_of(r->call, EVL_CONV_RESIDUAL);
     size_t group = sample % c->groups, pairs = ceil_divide(x->out_blocks, 2);
     evl_blocked_sums s = { .n = band.n, .places = x->bands.places, .n_taps = x->bands.n_taps,
-                           .run = x->bands.run, .taps = x->bands.taps, .y_block = plane,
+                           .run = channels_at(c), .taps = x->bands.taps, .y_block = plane,
                            .clips = c->clips, .least = (real)c->least, .most = (real)c->most };
     s.x = evl_band_input(&x->bands, &band, input_of(r, sample / c->groups, group), copy, NULL);
     for (size_t i = chunk * x->chunk; i < (chunk + 1) * x->chunk && i < pairs; i++) {
@@ -266,7 +264,7 @@ static void depthwise_tile(void *arg, size_t index, size_t lane)
     s.weights = x->weights + block * s.n_taps * c->lanes;
     s.bias = x->bias ? x->bias + block * c->lanes : NULL;
     s.y = (real *)r->call->out[0]->data + plane * out + band.first * c->lanes;
-    r->k->depthwise(&s);
+    r->k->windows->depthwise(&s);
 }
 
 /* --- the operator --- */

@@ -157,10 +157,10 @@ static void pool_tile(void *arg, size_t index, size_t lane)
     s.x = evl_band_input(&x->bands, &band, from, copy, x->is_max ? &nothing : NULL);
     s.y = (real *)call->out[0]->data + plane * x->out_plane + band.first * lanes;
     if (x->is_max) {
-        k->max(&s);
+        k->windows->max(&s);
         return;
     }
-    k->sum(&s);
+    k->windows->sum(&s);
     for (size_t i = 0; i < band.n; i++)
         for (size_t c = 0; c < lanes; c++)
             s.y[i * lanes + c] *= x->factors[band.first + i];
