@@ -14,7 +14,8 @@ results=$build/results
 every_stage="gcc clang sanitizers threads no_openblas valgrind python package coverage lint"
 stages=${*:-$every_stage}
 
-packages="gcc g++ clang clang-tidy cmake ninja-build pkg-config libcmocka-dev libopenblas0-serial \
+packages="gcc g++ clang clang-tidy cmake ninja-build pkg-config libcmocka-dev libopenblas0-serial libopenblas-dev \
+libjpeg-dev libpng-dev libtiff-dev libwebp-dev libopenjp2-7-dev \
 ccache valgrind universal-ctags cppcheck gcovr python3 python3-venv python3-dev util-linux locales"
 python_packages="numpy onnx onnxruntime ml_dtypes pytest pillow mypy"
 

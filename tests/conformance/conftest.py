@@ -1,10 +1,20 @@
 """What the conformance tests leave behind: a table of every case with its verdict."""
 
 import os
+import sys
 
 import pytest
 
 from onnx_cases import ROOT
+
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import image_decoder  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def images(tmp_path_factory):
+    """The plug-in that decodes what the library does not; None: it cannot be built here."""
+    return image_decoder.build(tmp_path_factory.mktemp("images"))
 
 
 @pytest.fixture(scope="session")

@@ -20,13 +20,17 @@ EXPECTED = tables.by_case(tables.FAILURES)
 EXACTNESS = tables.by_case(tables.HERE / "tolerances.tsv")
 
 
-def first_fault(case, precision, folder):
+# Built in: BMP and PNM. The others are the plug-in's.
+BY_PLUGIN = "test_image_decoder_decode_"
+
+
+def first_fault(case, precision, folder, plugins):
     """What is wrong with a case, or None; exceptions of the package are faults as well."""
     model = case.model()
     row = tables.matching(EXACTNESS, case, precision)
     exactness = float(row["relative"]) if row else None
     try:
-        with evallib.load(onnx_cases.save(model, folder), precision=precision) as loaded:
+        with evallib.load(onnx_cases.save(model, folder), precision=precision, plugins=plugins) as loaded:
             for inputs, outputs in case.sets(model):
                 names = [info.name for info in model.graph.output]
                 got = loaded.run(inputs, names)
@@ -51,10 +55,13 @@ def verdict_of(why, row):
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_case(case, precision, tmp_path_factory, verdicts):
+def test_case(case, precision, tmp_path_factory, verdicts, images):
     folder = tmp_path_factory.getbasetemp()
+    plugins = [images] if images and case.name.startswith(BY_PLUGIN) else []
     with np.errstate(all="ignore"):
-        why = first_fault(case, precision, folder)
+        why = first_fault(case, precision, folder, plugins)
+    if why and "BMP and PNM are offered" in why and not images:
+        pytest.skip("samples/plugin/images: a library that it stands on is missing")
     row = tables.matching(EXPECTED, case, precision)
     verdict = verdict_of(why, row)
     verdicts.append((case.source, case.name, precision, verdict, why or ""))

@@ -1,13 +1,13 @@
 /* lines.h - networks as lines of text, read by a plug-in of the tests' own:
 **
 **     lines                                    the first line
-**     in x -1 3                                an input and its sizes
+**     in x -1 3                                an input and its sizes; "bytes x -1": of bytes
 **     constant k 2 = 0.5 1                     a constant, its sizes, its numbers
 **     node first my.domain Swish 1 x > y beta=2      name, domain, operator, version, operands
 **     out y
 **
 ** Domain and operands that are left out are written as -. Numbers with a point are numbers,
-** others integers. */
+** others integers; what begins with a letter is a text. */
 #ifndef EVL_TESTS_PLUGIN_LINES_H
 #define EVL_TESTS_PLUGIN_LINES_H
 #include "api/fixture.h"
@@ -63,6 +63,7 @@ static inline EvalStatus read_node(EvalCall *call, const words *w)
     union {
         int64_t i;
         double number;
+        EvalString text;
     } values[LINES_MOST];
     size_t n_in = 0, n_out = 0, n = 0, i = 5;
     for (; i < w->n && strcmp(w->word[i], ">") != 0; i++)
@@ -75,7 +76,11 @@ static inline EvalStatus read_node(EvalCall *call, const words *w)
         }
         *value++ = '\0';
         EvalAttributeKind kind = strchr(value, '.') ? EVAL_ATTRIBUTE_NUMBER : EVAL_ATTRIBUTE_INT;
-        if (kind == EVAL_ATTRIBUTE_NUMBER)
+        if (*value >= 'A')
+            kind = EVAL_ATTRIBUTE_TEXT;
+        if (kind == EVAL_ATTRIBUTE_TEXT)
+            values[n].text = (EvalString){ value, strlen(value) };
+        else if (kind == EVAL_ATTRIBUTE_NUMBER)
             values[n].number = strtod(value, NULL);
         else
             values[n].i = strtoll(value, NULL, 10);
@@ -91,8 +96,9 @@ static inline EvalStatus read_line(EvalCall *call, char *line)
     words w = split(line);
     if (w.n == 0 || strcmp(w.word[0], "lines") == 0)
         return EVAL_OK;
-    if (strcmp(w.word[0], "in") == 0) {
-        EvalTensor t = { .name = w.word[1], .type = EVAL_FLOAT32 };
+    bool is_bytes = strcmp(w.word[0], "bytes") == 0;
+    if (is_bytes || strcmp(w.word[0], "in") == 0) {
+        EvalTensor t = { .name = w.word[1], .type = is_bytes ? EVAL_UINT8 : EVAL_FLOAT32 };
         (void)take_dims(&w, 2, &t);
         return call->host->AddInput(call, &t, NULL);
     }

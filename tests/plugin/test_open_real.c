@@ -191,6 +191,35 @@ static void what_is_not_written_is_zero(void **state)
     m->vtbl->Destroy(m);
 }
 
+static void copy_file(const char *from, int to)
+{
+    char block[4096];
+    FILE *f = fopen(from, "rb");
+    assert_non_null(f);
+    for (size_t n; (n = fread(block, 1, sizeof block, f)) > 0;)
+        assert_int_equal(write(to, block, n), n);
+    fclose(f);
+}
+
+static void one_that_is_unlinked_while_in_use_works_on(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/evallib_plugin_XXXXXX";
+    real x[] = { 1, -2, 3 }, y[3];
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    copy_file(odd(0), descriptor);
+    close(descriptor);
+    model *m = make();
+    assert_int_equal(plugins(m)->LoadStatic(m, &lines), EVAL_OK);
+    assert_int_equal(plugins(m)->Load(m, path), EVAL_OK);
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(create(m), EVAL_OK);
+    assert_int_equal(compute(m, "y", x, y), EVAL_OK);
+    assert_true(y[0] == 2 && y[1] == -4 && y[2] == 6);
+    m->vtbl->Destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +229,7 @@ int main(void)
         cmocka_unit_test(a_file_that_is_no_plugin_is_told),
         cmocka_unit_test(what_fails_names_the_node_and_the_rest_goes_on),
         cmocka_unit_test(what_is_not_written_is_zero),
+        cmocka_unit_test(one_that_is_unlinked_while_in_use_works_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
