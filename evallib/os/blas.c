@@ -38,10 +38,35 @@ static bool has_wide_sizes(void *handle)
     return look_up(handle, "openblas_get_config", &config) && strstr(config(), "USE64BITINT");
 }
 
+/* A program that is linked with an OpenBLAS lends its names to any that is opened later, which
+** then calls half of the program's functions, and crashed in dlclose. RTLD_DEEPBIND keeps them
+** apart; sanitizers end a program that asks for it. NULL, or why it cannot be opened at all. */
+static const char *choose_flags(int *flags)
+{
+    void *program = dlopen(NULL, RTLD_LAZY);
+    bool clashes = program && dlsym(program, "cblas_sgemm");
+    bool is_watched = program && dlsym(program, "__sanitizer_print_stack_trace");
+    if (program)
+        dlclose(program);
+    *flags = RTLD_NOW | RTLD_LOCAL;
+#ifdef RTLD_DEEPBIND
+    if (clashes && !is_watched) {
+        *flags |= RTLD_DEEPBIND;
+        return NULL;
+    }
+#endif
+    (void)is_watched;
+    return clashes ? "the program has an OpenBLAS of its own" : NULL;
+}
+
 /* NULL when it can be used, else why not. */
 static const char *open_library(const char *path, bool is_named, evl_blas *blas)
 {
-    blas->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    int flags;
+    const char *why_not = choose_flags(&flags);
+    if (why_not)
+        return why_not;
+    blas->handle = dlopen(path, flags);
     if (!blas->handle)
         return "it cannot be opened";
     if (!look_up_all(blas))
