@@ -76,6 +76,71 @@ def test_in_the_bodies_of_an_if(built, tmp_path, precision, real):
             np.testing.assert_allclose(y, wanted, rtol=1e-6)
 
 
+def value(name, shape=None, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+@both
+def test_in_the_body_of_a_loop(built, tmp_path, precision, real):
+    """y = swish of swish of swish of x, and what it was after each trip."""
+    body = helper.make_graph(
+        [node(i="before", o="after"), helper.make_node("Identity", ["go"], ["on"]),
+         helper.make_node("Identity", ["after"], ["shown"])], "body",
+        [value("trip", [], TensorProto.INT64), value("go", [], TensorProto.BOOL), value("before")],
+        [value("on", [], TensorProto.BOOL), value("after"), value("shown")])
+    three = onnx.numpy_helper.from_array(np.array(3, np.int64), "three")
+    made = helper.make_node("Loop", ["three", "", "x"], ["y", "all"], body=body)
+    path = save(tmp_path / "m.onnx", [made], outputs=("y", "all"), constants=[three])
+    wanted = [swish(X), swish(swish(X)), swish(swish(swish(X)))]
+    with Model(path, precision, f'plugins="{built("swish")}"') as m:
+        got = m.run({"x": X.astype(real)}, ["y", "all"])
+    np.testing.assert_allclose(got["y"], wanted[-1], rtol=1e-5)
+    np.testing.assert_allclose(got["all"], wanted, rtol=1e-5)
+
+
+@both
+def test_in_the_body_of_a_scan(built, tmp_path, precision, real):
+    """s = swish(s + row), row by row."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["s", "row"], ["sum"]), node(i="sum", o="next"),
+         helper.make_node("Identity", ["next"], ["shown"])], "body",
+        [value("s"), value("row")], [value("next"), value("shown")])
+    zeros = onnx.numpy_helper.from_array(np.zeros(3, "f"), "zeros")
+    made = helper.make_node("Scan", ["zeros", "x"], ["last", "y"], body=body, num_scan_inputs=1)
+    path = save(tmp_path / "m.onnx", [made], outputs=("last", "y"), constants=[zeros])
+    s, wanted = np.zeros(3), []
+    for row in X:
+        s = swish(s + row)
+        wanted.append(s)
+    with Model(path, precision, f'plugins="{built("swish")}"') as m:
+        got = m.run({"x": X.astype(real)}, ["last", "y"])
+    np.testing.assert_allclose(got["y"], wanted, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(got["last"], wanted[-1], rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["Loop", "Scan", "If"])
+def test_what_fails_in_a_body_names_the_node(built, tmp_path, kind):
+    odd = node("Odd", "odd.domain", i="before", o="after")
+    carried = [value("go", [], TensorProto.BOOL)] if kind == "Loop" else []
+    ins = [value("trip", [], TensorProto.INT64), *carried, value("before")] if kind == "Loop" else [value("before")]
+    if kind == "If":
+        odd.input[0], ins = "x", []
+    nodes = [odd] + ([helper.make_node("Identity", ["go"], ["on"])] if kind == "Loop" else [])
+    outs = ([value("on", [], TensorProto.BOOL)] if kind == "Loop" else []) + [value("after")]
+    body = helper.make_graph(nodes, "body", ins, outs)
+    two = onnx.numpy_helper.from_array(np.array(2, np.int64), "two")
+    made = {"Loop": lambda: helper.make_node("Loop", ["two", "", "x"], ["y"], body=body),
+            "Scan": lambda: helper.make_node("Scan", ["x"], ["y"], body=body, num_scan_inputs=1),
+            "If": lambda: helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)}[kind]()
+    inputs = [("x", ["n", 3])] + ([("c", [])] if kind == "If" else [])
+    path = save(tmp_path / "m.onnx", [made], inputs, constants=[two])
+    given = {"x": X.astype("f"), **({"c": np.array(True)} if kind == "If" else {})}
+    with Model(path, "f", f'plugins="{built("odd", 10)}"') as m:
+        for _ in range(2):
+            with pytest.raises(Failure, match="the_Odd.*Odd.*plug-in 'odd': it broke"):
+                m.run(given, ["y"])
+
+
 def test_eight_threads_share_one_model_and_four_compute_each_call(built, tmp_path):
     path, x = save(tmp_path / "m.onnx", [node()]), np.random.default_rng(1).normal(size=(20000, 3))
     with Model(path, "d", f'plugins="{built("swish")}"\nnumCPUThreads=4') as m, \
@@ -220,6 +285,43 @@ def test_the_library_and_a_plugin_come_and_go_without_a_trace(built, tmp_path):
     path = save(tmp_path / "m.onnx", [node()])
     answer = subprocess.run([sys.executable, "-B", str(ROOT / "tests/plugin/cycles.py"), str(path),
                              str(built("swish")), str(CYCLES)], capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+
+
+HOST = """
+import os, pathlib, sys, threading
+import numpy as np
+sys.path.insert(0, sys.argv[1])
+from evallib_ctypes import Model, library_path
+rng = np.random.default_rng(1)
+a, x, w = rng.normal(size=(300, 300)), rng.normal(size=(64, 96)), rng.normal(size=(96, 80))
+before, threads = a @ a, len(os.listdir("/proc/self/task"))
+with Model(sys.argv[2], "d", "numCPUThreads=2") as m:
+    for _ in range(3):
+        assert (a @ a == before).all()
+        np.testing.assert_allclose(m.run({"x": x}, ["y"])["y"], x @ w.astype("f"), rtol=1e-9, atol=1e-9)
+    made = []
+    def make():
+        made.append(Model(sys.argv[2], "d"))
+        made[0].run({"x": x}, ["y"])
+    worker = threading.Thread(target=make)
+    worker.start(); worker.join()          # the thread is gone, its object lives
+    np.testing.assert_allclose(made[0].run({"x": x}, ["y"])["y"], x @ w.astype("f"), rtol=1e-9, atol=1e-9)
+    made[0].close()
+assert (a @ a == before).all()
+assert len(os.listdir("/proc/self/task")) == threads
+"""
+
+
+def test_it_lives_beside_numpy_and_the_openblas_of_numpy(tmp_path):
+    """The library comes by RTLD_LOCAL, with an OpenBLAS of its own where there is one."""
+    w = np.random.default_rng(1)
+    w.normal(size=(300, 300)), w.normal(size=(64, 96))
+    constant = onnx.numpy_helper.from_array(w.normal(size=(96, 80)).astype("f"), "w")
+    path = save(tmp_path / "m.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"])], [("x", ["n", 96])],
+                constants=[constant])
+    answer = subprocess.run([sys.executable, "-B", "-c", HOST, str(ROOT / "tests/support"), str(path)],
+                            capture_output=True, text=True)
     assert answer.returncode == 0, answer.stdout + answer.stderr
 
 
