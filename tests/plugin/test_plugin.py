@@ -45,6 +45,19 @@ def test_an_operator_of_a_plugin_computes(built, tmp_path, precision, real, how)
     np.testing.assert_allclose(y, swish(X, 0.5), rtol=1e-6 if precision == "f" else 1e-14)
 
 
+@both
+@pytest.mark.parametrize("how", [dict(), dict(compiler="clang"), dict(compiler="g++", language=("-x", "c++", "-std=c++11"))])
+def test_a_pass_of_a_plugin_fuses(built, tmp_path, precision, real, how):
+    nodes = [helper.make_node("Sigmoid", ["x"], ["s"]), helper.make_node("Mul", ["s", "x"], ["y"])]
+    path = save(tmp_path / "m.onnx", nodes)
+    fuse, x = built("fuse", **how), X.astype(real)
+    with Model(path, precision, f'plugins="{fuse}":"{built("swish")}"') as m:
+        np.testing.assert_allclose(m.run({"x": x}, ["y"])["y"], swish(X), rtol=1e-6)
+    with Model(path, precision, f'plugins="{fuse}"') as m:   # what it puts there is nobody's
+        with pytest.raises(Failure, match="pass 'fuse swish' of plug-in 'fuse'.*operator 'Swish' is not offered"):
+            m.run({"x": x}, ["y"])
+
+
 def test_without_its_plugin_a_model_is_refused_and_names_the_node(tmp_path):
     with pytest.raises(Failure, match="the_Swish.*Swish.*my.domain") as caught:
         Model(save(tmp_path / "m.onnx", [node()]))
