@@ -195,13 +195,13 @@ def test_it_computes_in_a_recurrent_cntk_network(built, tmp_path, precision, rea
 @both
 def test_a_reader_of_a_plugin_reads_its_format(built, tmp_path, precision, real):
     (tmp_path / "m.csv").write_text("linear-csv,3,2\n0.5,1\n-1,2\n0.25,3\n10,20\n")
-    with Model(tmp_path / "m.csv", precision, f'plugins="{built("csv")}"') as m:
+    with Model(tmp_path / "m.csv", precision, f'plugins="{built("linear")}"') as m:
         w = np.array([[0.5, 1], [-1, 2], [0.25, 3]])
         np.testing.assert_allclose(m.run({"x": X.astype(real)}, ["y"])["y"], X @ w + [10, 20], rtol=1e-5)
         assert m.dimensions(0) == {"x": 3}
     (tmp_path / "bad.csv").write_text("linear-csv,3,2\n0.5,1\n-1,two\n")
-    with pytest.raises(Failure, match="csv.*missing or broken at byte") as caught:
-        Model(tmp_path / "bad.csv", precision, f'plugins="{built("csv")}"')
+    with pytest.raises(Failure, match="plug-in 'linear'.*missing or broken at byte") as caught:
+        Model(tmp_path / "bad.csv", precision, f'plugins="{built("linear")}"')
     assert NAMES[caught.value.status] == "format"
     with pytest.raises(Failure, match="text, and no model"):
         Model(tmp_path / "m.csv", precision)

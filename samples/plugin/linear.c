@@ -1,6 +1,6 @@
-/* csv.c - a file format as a plug-in: a linear model as text, y = x W + b.
+/* linear.c - a file format as a plug-in: a linear model as text, y = x W + b.
 **
-**     cc -std=c11 -O2 -shared -fPIC -I ../../include csv.c -o csv.so
+**     cc -std=c11 -O2 -shared -fPIC -I ../../include linear.c -o linear.so
 **
 ** The file: "linear-csv" and the numbers of inputs and outputs, then a line of weights for each
 ** input, then the line of b; numbers are separated by commas:
@@ -84,7 +84,7 @@ static EvalStatus read_model(EvalCall *call, const void *data, size_t bytes)
 
 static const EvalReader reader = { sizeof reader, "linear CSV", claims, read_model };
 static const EvalReader *const readers[] = { &reader };
-static const EvalPlugin plugin = { sizeof plugin, EVAL_PLUGIN_ABI, 0, sizeof(EvalHost), "csv", "1.0",
+static const EvalPlugin plugin = { sizeof plugin, EVAL_PLUGIN_ABI, 0, sizeof(EvalHost), "linear", "1.0",
                                    0, 0, 0, 0, readers, 1, 0, 0, 0, 0, 0 };
 
 const EvalPlugin *EvalPluginEntry(void)
