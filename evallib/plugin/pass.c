@@ -163,8 +163,11 @@ EvalValue evl_plugin_new_constant(EvalCall *call, const EvalTensor *tensor)
     evl_plugin_call *c = full(call);
     evl_tensor t = { 0 };
     evl_value *v;
-    EvalStatus st = c->is_pass && tensor ? evl_plugin_define(c, "constant", tensor, &t)
-                                         : evl_plugin_refuse(c, "constant", "", "is NULL, or not a pass's");
+    if (!c->is_pass || !tensor) {
+        (void)evl_plugin_refuse(c, "constant", "", "is NULL, or not a pass's");
+        return 0;
+    }
+    EvalStatus st = evl_plugin_define(c, "constant", tensor, &t);
     if (st == EVAL_OK)
         st = copy_data(c, tensor, &t);
     EvalValue number = st == EVAL_OK ? new_value(c, tensor->name, &v) : 0;
@@ -221,8 +224,8 @@ EvalStatus evl_plugin_put_node(EvalCall *call, const char *domain, const char *n
     return st;
 }
 
-EvalStatus evl_plugin_rename_node(EvalCall *call, size_t index, const char *domain,
-                                  const char *name_of_op, int32_t version)
+EvalStatus evl_plugin_rename_node(EvalCall *call, size_t index, const char *domain, const char *name,
+                                  int32_t version)
 {
     evl_plugin_call *c = full(call);
     evl_node *node = node_of(c, index);
@@ -230,7 +233,7 @@ EvalStatus evl_plugin_rename_node(EvalCall *call, size_t index, const char *doma
     if (!node || evl_node_body(node, 0))
         return evl_plugin_refuse(c, "node", node ? node->name : "",
                                  "has bodies, or is none: it cannot be renamed");
-    EvalStatus st = evl_plugin_find(c, domain, name_of_op, &op);
+    EvalStatus st = evl_plugin_find(c, domain, name, &op);
     if (st != EVAL_OK)
         return st;
     node->op = op;

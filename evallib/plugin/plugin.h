@@ -104,7 +104,7 @@ EvalStatus evl_plugin_add_metadata(EvalCall *, const char *key, const char *valu
 EvalStatus evl_plugin_refuse(evl_plugin_call *, const char *what, const char *name, const char *why);
 EvalStatus evl_plugin_no_memory(evl_plugin_call *);
 /* The operator of that name, if a plug-in may use it. */
-EvalStatus evl_plugin_find(evl_plugin_call *, const char *domain, const char *op, const evl_op **);
+EvalStatus evl_plugin_find(evl_plugin_call *, const char *domain, const char *name, const evl_op **);
 /* A node with its attributes and without operands. */
 EvalStatus evl_plugin_node(evl_plugin_call *, const evl_op *, const char *name, int32_t version,
                            size_t n_in, size_t n_out, const EvalAttribute *, size_t n, evl_node **);
@@ -112,16 +112,16 @@ EvalStatus evl_plugin_node(evl_plugin_call *, const evl_op *, const char *name, 
 EvalStatus evl_plugin_define(evl_plugin_call *, const char *what, const EvalTensor *, evl_tensor *);
 /* pass.c: what passes call. */
 size_t evl_plugin_nodes(EvalCall *);
-int evl_plugin_view_node(EvalCall *, size_t node, EvalNode *);
-EvalValue evl_plugin_node_input(EvalCall *, size_t node, size_t i);
-EvalValue evl_plugin_node_output(EvalCall *, size_t node, size_t i);
+int evl_plugin_view_node(EvalCall *, size_t index, EvalNode *);
+EvalValue evl_plugin_node_input(EvalCall *, size_t index, size_t i);
+EvalValue evl_plugin_node_output(EvalCall *, size_t index, size_t i);
 int evl_plugin_view_value(EvalCall *, EvalValue, EvalValueView *);
 EvalValue evl_plugin_new_value(EvalCall *, const char *name);
 EvalValue evl_plugin_new_constant(EvalCall *, const EvalTensor *);
-EvalStatus evl_plugin_put_node(EvalCall *, const char *domain, const char *op, int32_t version,
+EvalStatus evl_plugin_put_node(EvalCall *, const char *domain, const char *name_of_op, int32_t version,
                                const char *name, const EvalValue *in, size_t n_in,
                                const EvalValue *out, size_t n_out, const EvalAttribute *, size_t n);
-EvalStatus evl_plugin_rename_node(EvalCall *, size_t node, const char *domain, const char *op,
+EvalStatus evl_plugin_rename_node(EvalCall *, size_t index, const char *domain, const char *name,
                                   int32_t version);
 /* host.c: the public form of a tensor and its name. */
 EvalTensor evl_plugin_tensor(const evl_tensor *, const char *name);
