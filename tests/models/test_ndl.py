@@ -116,6 +116,65 @@ def test_parameters_come_from_values_and_files(tmp_path):
         % (tmp_path / "w.txt"), 'z = Times(w, x, tag="output")'))
 
 
+def test_uniform_parameters_are_those_of_cntk():
+    """A cell of CNTK's own tests (EvalExtendedTests.cpp), whose results are there to the fifth place."""
+    with Described(ndl(LSTM.replace("initValueScale = 10", "initValueScale = 1")
+                       .replace("value = 0.1", "value = 0")
+                       .replace('Wci = Parameter(cell, init = "gaussian")',
+                                "Wci = Parameter(cell); Wcf = Parameter(cell); Wco = Parameter(cell)")
+                       .replace("ElementTimes(Sigmoid(G3), dc)",
+                                "ElementTimes(Sigmoid(Plus(G3, DiagTimes(Wcf, dc))), dc)")
+                       .replace("Sigmoid(G4)", "Sigmoid(Plus(G4, DiagTimes(Wco, ct)))"),
+                       "i1 = Input(4)", "o1 = Lstm(4, 1, i1, 2, 3, 4)", "outputNodes = (o1)"),
+                   "f") as net:
+        for expected in ([50, 10, 54, 55], [13, 2, 14, 14], [-4, 0, -4, -4]):
+            y = net.evaluate({"i1": [0, 1, 2, 3]}, ["o1.output"])["o1.output"]
+            assert [int(v * 100000) for v in y] == expected
+
+
+def test_images_of_both_layouts_and_windows_of_any_rank():
+    x = np.random.default_rng(1).uniform(-1, 1, (2, 4, 6)).round(2)  # channels, height, width
+    w = np.random.default_rng(2).uniform(-1, 1, (3, 2, 3, 3)).round(2)
+    with Described(ndl("x = ImageInput(6, 4, 2, imageLayout=CHW)", "W = Parameter(3, 18)",
+                       "c = Convolution(W, x, {3, 3, 2}, mapCount=3, stride={1, 1, 2}, "
+                       "autoPadding={true, true, false})", 'y = Pooling(c, "max", {2, 2}, '
+                       'stride={2, 2}, autoPadding=false, tag="output")')) as net:
+        weights = np.asfortranarray(w.reshape(3, 18)).ravel()
+        y = net.run({"x": x[None], "W": weights.reshape(18, 3)}, ["y"])["y"][0]
+        padded = np.pad(x, ((0, 0), (1, 1), (1, 1)))
+        kernel = weights.reshape(3, 2, 3, 3)
+        c = np.array([[[np.sum(k * padded[:, i:i + 3, j:j + 3]) for j in range(6)] for i in range(4)]
+                      for k in kernel])
+        assert_close(y, c.reshape(3, 2, 2, 3, 2).max((2, 4)), "d")
+    with Described(ndl("x = ImageInput(6, 4, 2)", "y = MaxPooling(x, 2, 2, 2, 2, tag=output)")) as net:
+        y = net.run({"x": x.transpose(1, 2, 0)[None]}, ["y"])["y"][0]  # height, width, channels
+        assert_close(y.transpose(2, 0, 1), x.reshape(2, 2, 2, 3, 2).max((2, 4)), "d")
+
+
+def test_a_bilinear_kernel_interpolates():
+    with Described(ndl("x = ImageInput(2, 2, 1, imageLayout=CHW)",
+                       "W = Parameter(3, 3, 2, 2, init=bilinear, kernelWidth=3, kernelHeight=3)",
+                       "y = Pass(W, tag=output)")) as net:
+        w = net.run({}, ["y"])["y"]
+        hat = np.outer([0.5, 1, 0.5], [0.5, 1, 0.5])
+        assert_close(w, np.array([[hat, 0 * hat], [0 * hat, hat]]), "d")
+
+
+def test_a_criterion_that_is_not_offered_is_left_out():
+    with Described(ndl("x = Input(2)", "z = Negate(x, tag=output)",
+                       "c = CBCEWithSM(x, z, x, z, tag=criterion)")) as net:
+        assert list(net.evaluate({"x": [2, 3]}, ["z"])["z"]) == [-2, -3]
+    assert "ClassBasedCrossEntropyWithSoftmax" in failure(ndl(
+        "x = Input(2)", "c = CBCEWithSM(x, x, x, x, tag=output)"))
+
+
+def test_sequences_are_compared():
+    with Described(ndl("a = Input(3)", "b = Input(3)", "d = EditDistanceError(a, b, squashInputs=true, "
+                       "tag=eval)", "OutputNodes = (d)")) as net:
+        given = {"a": np.eye(3)[[0, 0, 1, 2]], "b": np.eye(3)[[0, 1, 1, 1]]}
+        assert_close(net.evaluate(given, ["d"])["d"], [1 * 4 / 3], "d")
+
+
 def test_columns_are_told_by_the_product():
     with Described(ndl("x = Input(3)", "w = Parameter(2, 0, init=uniform)",
                        'z = Times(w, x, tag="output")')) as net:
@@ -142,9 +201,12 @@ def test_sections_and_files_hold_the_network(tmp_path):
     (["z = Plus(x, y)", "x = Input(1)"], "no statement 'y'"),
     (["z = z"], "made of itself"), (["z = Plus(z, z, tag=output)"], "cycle without a delay"),
     (["z = Plus(x, 1)", "x = Input(1)"], "Constant(1)"),
-    (["x = Input(n)"], "'n' is no number"), (["w = Parameter(1000000, 1000000)"], "a matrix of"),
+    (["x = Input(n)"], "'n' is no number"), (["w = Parameter(1000000, 1000000)"], "a dimension of"),
     (["m(a, b) = Plus(a, b)", "x = Input(1)", "z = m(x)"], "too few"),
-    (["x = Input(1)", "w = Parameter(1, init=bilinear)"], "offered are fixedValue"),
+    (["x = Input(1)", "w = Parameter(1, init=magic)"], "offered are fixedValue"),
+    (["x = Input(1)", "w = Parameter(1, init=bilinear)"], "k, k, channels, channels"),
+    (["x = Input(1)", "m = Mean(x)"], "computed from training data"),
+    (["x = Input(1)", "p = Pooling(x, least, {2, 2})"], "max or average"),
     (["z = m(Input(1))", "m(a) = m(a)"], "names within each other"),
 ])
 def test_what_is_wrong_is_told(statements, text):

@@ -161,6 +161,7 @@ EvalStatus evl_ndl_read(evl_context *ctx, const evl_config *config, evl_graph *g
     make_nodes(&net, scope);
     if (net.status != EVAL_OK)
         return net.status;
+    evl_ndl_draw(&net, scope);
     st = gather(&net, &model);
     return st == EVAL_OK ? evl_cntk_build(ctx, &model, graph) : st;
 }

@@ -28,6 +28,24 @@ typedef struct evl_ndl_macro {
     struct evl_ndl_macro *next;
 } evl_ndl_macro;
 
+/* How a parameter begins. Random ones are drawn last, in the order of statements. */
+typedef enum evl_ndl_start {
+    EVL_NDL_FIXED,
+    EVL_NDL_FROM_FILE,
+    EVL_NDL_BILINEAR,
+    EVL_NDL_UNIFORM,
+    EVL_NDL_GAUSSIAN,
+    EVL_NDL_HE_NORMAL
+} evl_ndl_start;
+
+typedef struct evl_ndl_init {
+    evl_ndl_start start;
+    evl_span at;   /* the call */
+    double scale, value, seed; /* seed below 0: the next one */
+    const char *path;
+    bool is_drawn;
+} evl_ndl_init;
+
 typedef struct evl_ndl_network {
     evl_context *ctx;
     evl_arena *arena;
@@ -36,6 +54,8 @@ typedef struct evl_ndl_network {
     evl_ndl_macro *macros;
     evl_cntk_group groups[EVL_CNTK_GROUPS];
     size_t group_capacity[EVL_CNTK_GROUPS];
+    evl_ndl_init *inits; /* of parameters: node->f.size is 1 + the index */
+    size_t n_inits, init_capacity;
     EvalStatus status; /* the first failure */
 } evl_ndl_network;
 
@@ -66,9 +86,10 @@ evl_cntk_list evl_ndl_list(evl_ndl_network *, size_t n, const int64_t *values);
 bool evl_ndl_is_function(evl_span name);
 void evl_ndl_apply(evl_ndl_network *, const evl_ndl_call *, evl_cntk_node *);
 
-/* values.c: the elements of parameters. */
-void evl_ndl_fill(evl_ndl_network *, const evl_ndl_call *, evl_cntk_node *, int64_t rows,
-                  int64_t cols);
+/* values.c: the elements of parameters, and (draw.c) those of a generator, in CNTK's order. */
+void evl_ndl_read_init(evl_ndl_network *, const evl_ndl_call *, evl_cntk_node *);
+void evl_ndl_fill(evl_ndl_network *, evl_cntk_node *, const int64_t *dims, size_t n);
 void evl_ndl_constant(evl_ndl_network *, const evl_span *, evl_cntk_node *, int64_t rows,
                       int64_t cols, double value);
+void evl_ndl_draw(evl_ndl_network *, evl_ndl_scope *);
 #endif
