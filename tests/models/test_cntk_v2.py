@@ -77,6 +77,26 @@ def test_a_tagger_tags_as_well_as_it_did():
     assert (n_words, n_wrong) == (561, 7)
 
 
+SPELLED = [
+    ([37, 12, 9, 5, 64, 16],
+     [46, 36, 46, 51, 65, 30, 52, 1]),
+    ([1],
+     [42, 1]),
+    ([6, 25, 50, 20, 18, 11, 28, 29, 14, 50, 68],
+     [49, 64, 47, 49, 30, 64, 60, 32, 49, 37, 32, 50, 1]),
+]
+
+
+@pytest.mark.parametrize("precision", ["f", "d"])
+def test_a_network_that_writes_sequences_gives_what_cntk_gave(precision):
+    """CNTK 2.7's own answers: letters in, sounds out, up to half as many again."""
+    with evl.Model(CNTK / "v2" / "seq2seq_model_attFalse.cmf", precision) as net:
+        for letters, sounds in SPELLED:
+            net.reset()
+            y = net.evaluate({"input": np.eye(69)[letters]}, ["chopped_output"])["chopped_output"]
+            assert list(y) == list(np.eye(69)[sounds].ravel())
+
+
 @pytest.mark.parametrize("name, what", [
     ("past.dictionary.proto.bin", "dictionary"), ("future.dictionary.proto.bin", "dictionary"),
     ("v2.0.beta1.0.dictionary.proto.bin", "dictionary"),
