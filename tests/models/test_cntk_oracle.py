@@ -15,7 +15,6 @@ pytestmark = needs_library
 ARCHIVE = zipfile.ZipFile(ROOT / "tests" / "data" / "cntk_oracle.zip")
 CASES = json.loads(ARCHIVE.read("cases.json"))
 
-NOT_OFFERED = {"crop_found_from_the_network", "past_value_window"}
 # CNTK's own v1 reader knows no such node, or v1 has no place for the number of groups
 NO_V1 = {"asinh", "atan", "atanh", "attention", "elu", "elu_alpha", "eye_like", "gather", "one_hot",
          "one_hot_along_another_axis", "ones_like", "pads", "pow", "reduce_over_the_sequence", "selu",
@@ -54,7 +53,7 @@ def extracted(name, folder):
     return ARCHIVE.extract(name, folder)
 
 
-@pytest.mark.parametrize("case, precision", [(c, p) for c in sorted(set(CASES) - NOT_OFFERED)
+@pytest.mark.parametrize("case, precision", [(c, p) for c in sorted(CASES)
                                              for p in "fd" if p == "d" or c not in NO_FLOAT])
 def test_what_cntk_gave_comes_out(tmp_path, case, precision):
     outputs = CASES[case]["outputs"]
@@ -75,7 +74,7 @@ def inputs_and_outputs(path, n_outputs):
 
 
 @pytest.mark.parametrize("precision", ["f", "d"])
-@pytest.mark.parametrize("case", sorted(set(CASES) - NOT_OFFERED - NO_V1 - NO_FLOAT))
+@pytest.mark.parametrize("case", sorted(set(CASES) - NO_V1 - NO_FLOAT))
 def test_what_cntk_gave_comes_out_of_its_v1_file_too(tmp_path, case, precision):
     outputs = CASES[case]["outputs"]
     path = extracted(case + ".v1", tmp_path)
@@ -86,10 +85,3 @@ def test_what_cntk_gave_comes_out_of_its_v1_file_too(tmp_path, case, precision):
         found = net.run(feeds, names)
     for wanted in outputs.values():  # which is which, the file does not tell
         assert any(is_close(case, precision, y, wanted) for y in found.values())
-
-
-def test_what_is_not_offered_says_so(tmp_path):
-    for case in NOT_OFFERED:
-        with pytest.raises(evl.Failure) as caught:
-            evl.Model(extracted(case + ".model", tmp_path))
-        assert caught.value.status == 5, case

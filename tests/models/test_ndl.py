@@ -151,6 +151,22 @@ def test_images_of_both_layouts_and_windows_of_any_rank():
         assert_close(y.transpose(2, 0, 1), x.reshape(2, 2, 2, 3, 2).max((2, 4)), "d")
 
 
+def test_images_are_cut_where_it_is_told_or_found():
+    """Pooled by 2 and doubled again: what was at x is at 2 (x / 2) + 1 then."""
+    x = np.arange(36.0).reshape(1, 1, 6, 6)
+    with Described(ndl("x = ImageInput(6, 6, 1, imageLayout=CHW)", "W = Parameter(3, 3, 1, 1, "
+                       "init=bilinear)", "low = Pooling(x, max, {2, 2}, stride={2, 2}, "
+                       "autoPadding=false)", "up = Convolution(W, low, {3, 3, 1}, mapCount=1, "
+                       "stride={2, 2, 1}, autoPadding=false, transpose=true)",
+                       "found = Crop(up, x, tag=output)", "told = Crop(x, low, 2, 1, tag=output)")) as net:
+        y = net.run({"x": x}, ["up", "found", "told"])
+        assert y["up"].shape == (1, 1, 7, 7)
+        assert np.array_equal(y["found"], y["up"][..., 1:, 1:])
+        assert np.array_equal(y["told"], x[..., 1:4, 2:5])
+    assert "no common image" in failure(ndl("a = ImageInput(4, 4, 1)", "b = ImageInput(2, 2, 1)",
+                                            "y = Crop(a, b, tag=output)"))
+
+
 def test_a_bilinear_kernel_interpolates():
     with Described(ndl("x = ImageInput(2, 2, 1, imageLayout=CHW)",
                        "W = Parameter(3, 3, 2, 2, init=bilinear, kernelWidth=3, kernelHeight=3)",

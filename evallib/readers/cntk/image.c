@@ -1,4 +1,4 @@
-/* image.c - what undoes pooling, pools regions, and cuts images to the size of others. */
+/* image.c - what undoes pooling, and pools regions. */
 #include "readers/cntk/window.h"
 
 static evl_value *shape_of(evl_cntk_maker *k, evl_value *x)
@@ -78,27 +78,4 @@ evl_value *evl_cntk_roi_pooling(evl_cntk_maker *k)
     if (y)
         y->has_frames = true;
     return y;
-}
-
-/* Operands: images, and one whose width and height they are cut to, from an offset. */
-evl_value *evl_cntk_crop(evl_cntk_maker *k)
-{
-    const evl_cntk_list *from = &k->node->f.begins;
-    evl_value *x = k->in[0], *like = k->in[1];
-    int64_t starts[2], ends[2], axes[2], last = x->t.shape.rank - 1;
-    if (from->n != 2)
-        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED,
-                             "an offset that is still to be found from the network");
-    for (size_t i = 0; i < 2; i++) {
-        starts[i] = from->at[i];
-        ends[i] = starts[i] + evl_cntk_dim(like, i);
-        axes[i] = last - (int64_t)i;
-        if (starts[i] < 0 || ends[i] > evl_cntk_dim(x, i) || starts[i] > ends[i])
-            return evl_cntk_fail(k, EVAL_ERR_SHAPE, "elements %lld to %lld of %lld",
-                                 (long long)starts[i], (long long)ends[i],
-                                 (long long)evl_cntk_dim(x, i));
-    }
-    evl_attribute a[3] = { evl_cntk_ints(k, "starts", starts, 2), evl_cntk_ints(k, "ends", ends, 2),
-                           evl_cntk_ints(k, "axes", axes, 2) };
-    return evl_cntk_call(k, "Slice", &x, 1, a, 3);
 }

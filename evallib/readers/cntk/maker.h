@@ -114,7 +114,8 @@ evl_cntk_build_op evl_cntk_times, evl_cntk_transpose_times, evl_cntk_lookup,
 evl_cntk_build_op evl_cntk_batch_normalization, evl_cntk_softmax; /* norm.c */
 evl_cntk_build_op evl_cntk_convolution;                           /* convolution.c */
 evl_cntk_build_op evl_cntk_pooling, evl_cntk_old_pooling;         /* pooling.c */
-evl_cntk_build_op evl_cntk_unpooling, evl_cntk_roi_pooling, evl_cntk_crop; /* image.c */
+evl_cntk_build_op evl_cntk_unpooling, evl_cntk_roi_pooling;       /* image.c */
+evl_cntk_build_op evl_cntk_crop;                                  /* crop.c */
 evl_cntk_build_op evl_cntk_slice, evl_cntk_row_stack, evl_cntk_reshape_op, evl_cntk_legacy_reshape,
     evl_cntk_transpose, evl_cntk_row_repeat, evl_cntk_diagonal; /* layout.c */
 evl_cntk_build_op evl_cntk_where, evl_cntk_packed_index, evl_cntk_gather_packed,

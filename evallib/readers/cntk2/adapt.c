@@ -63,7 +63,9 @@ evl_value *evl_cntk2_splice(evl_cntk_maker *k)
     for (size_t i = 0; i < k->node->n_inputs; i++)
         if (k->in[i] && evl_cntk_rank(k->in[i]) > rank)
             rank = evl_cntk_rank(k->in[i]);
-    if (f.axes.n != 1 || !evl_cntk2_static_axis(k, f.axes.at[0], rank, &axis))
+    if (f.axes.n == 1 && f.axes.at[0] > 0 && f.axes.at[0] <= EVL_CNTK_MAX_RANK)
+        axis = (size_t)f.axes.at[0] - 1; /* perhaps one that its samples do not have yet */
+    else if (f.axes.n != 1 || !evl_cntk2_static_axis(k, f.axes.at[0], rank, &axis))
         return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "spliced along no static axis");
     f.axis = (int64_t)axis + 1;
     return build_as(k, &f, evl_cntk_row_stack);
