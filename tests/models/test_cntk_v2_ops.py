@@ -341,3 +341,47 @@ def test_criteria_take_the_prediction_first(tmp_path, precision):
         m, feeds = build(op, [z, label])
         y = evaluate(tmp_path, precision, m, feeds)
         assert_close(y.reshape(1), np.array([value]), precision)
+
+
+# --- random numbers ----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("kind, arguments, mean, deviation", [
+    ("uniform", [2.0, 6.0], 4, 4 / 12**0.5), ("normal", [1.0, 2.0], 1, 2),
+    ("gumbel", [0.5, 2.0], 0.5 + 2 * 0.5772, 2 * np.pi / 6**0.5), ("bernoulli", [0.3], 0.3, 0.21**0.5)])
+def test_numbers_are_drawn_from_a_distribution(tmp_path, precision, kind, arguments, mean, deviation):
+    m = Model()
+    told = {"randomDistributionType": kind, "randomDistributionArgs": arguments}
+    m.output(m.add("RandomDistribution", [], name="z", newShape=Shape([50, 40]), **told))
+    m.output(m.add("RandomDistribution", [m.input("x", [500])], name="like", **told))
+    y = evaluate(tmp_path, precision, m, {})
+    like = evaluate(tmp_path, precision, m, {"x": samples(500)}, "like")
+    assert y.shape == (40, 50) and like.shape == (3, 500)
+    for drawn in (y, like):
+        assert abs(drawn.mean() - mean) < 0.2 * deviation
+        assert abs(drawn.std() - deviation) < 0.15 * deviation
+
+
+def test_classes_are_drawn_by_weight(tmp_path, precision):
+    w, n = np.array([1, 0, 5, 3, 1], "f"), 4
+    m, _ = build("RandomSample", [w], numSamples=Size(n), allowDuplicates=False)
+    for _ in range(3):
+        y = evaluate(tmp_path, precision, m, {})
+        assert sorted(y.argmax(1)) == [0, 2, 3, 4] and np.array_equal(y.sum(1), np.ones(n))
+    m, _ = build("RandomSample", [w], numSamples=Size(4000), allowDuplicates=True)
+    share = evaluate(tmp_path, precision, m, {}).mean(0)
+    assert np.abs(share - w / w.sum()).max() < 0.04
+    assert share[1] == 0
+
+
+def test_how_often_a_class_is_drawn(tmp_path, precision):
+    w = np.array([1, 2, 5, 3, 1], "f")
+    m, _ = build("RandomSampleInclusionFrequency", [w], numSamples=Size(3), allowDuplicates=True)
+    assert_close(evaluate(tmp_path, precision, m, {}), 3 * w.astype(float) / 12, precision)
+    m, _ = build("RandomSampleInclusionFrequency", [w], numSamples=Size(3), allowDuplicates=False)
+    y = evaluate(tmp_path, precision, m, {}).astype(float)
+    assert_close(y.sum(), np.array(3.0), precision)
+    m, _ = build("RandomSample", [w], numSamples=Size(3), allowDuplicates=False)
+    m.save(tmp_path / "net.model")
+    with evl.Model(tmp_path / "net.model", precision) as net:
+        seen = np.mean([net.run({}, ["z"])["z"].sum(0) for _ in range(2000)], axis=0)
+    assert np.abs(seen - y).max() < 0.08

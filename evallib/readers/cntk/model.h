@@ -39,6 +39,8 @@ typedef struct evl_cntk_fields {
     double substitution, deletion, insertion; /* what an edit costs */
     evl_cntk_list ignored;                    /* labels */
     int64_t squashes, blank, delay;
+    double arguments[2]; /* of a distribution */
+    int64_t is_repeated; /* a class may be drawn twice */
 } evl_cntk_fields;
 
 enum { EVL_CNTK_HWC = 0, EVL_CNTK_CHW = 1 }; /* layout */

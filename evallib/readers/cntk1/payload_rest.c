@@ -121,8 +121,8 @@ void evl_cntk1_rest_of_dropout(evl_cntk1_cursor *c, evl_cntk_fields *f)
 
 void evl_cntk1_rest_of_random_sample(evl_cntk1_cursor *c, evl_cntk_fields *f)
 {
-    evl_cntk1_u8(c);
-    evl_cntk1_u64(c);
+    f->is_repeated = evl_cntk1_u8(c) != 0;
+    f->size = (int64_t)evl_cntk1_u64(c);
     evl_cntk1_rest_of_dropout(c, f);
 }
 

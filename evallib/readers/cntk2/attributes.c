@@ -8,6 +8,7 @@
 typedef enum kind {
     NUMBER, /* bool, int or size */
     REAL,   /* float or double */
+    TWO_REALS,
     TEXT,
     SHAPE,
     NUMBERS, /* a vector of bool, int or size */
@@ -31,6 +32,7 @@ static const struct {
     { "SquashInputs", NUMBER, offsetof(evl_cntk_fields, squashes) },
     { "SubstitutionPenalty", REAL, offsetof(evl_cntk_fields, substitution) },
     { "TokensToIgnore", ANY_NUMBERS, offsetof(evl_cntk_fields, ignored) },
+    { "allowDuplicates", NUMBER, offsetof(evl_cntk_fields, is_repeated) },
     { "alpha", REAL, offsetof(evl_cntk_fields, number) },
     { "autoPadding", NUMBERS, offsetof(evl_cntk_fields, auto_pad) },
     { "axis", ONE_AXIS, offsetof(evl_cntk_fields, axes) },
@@ -58,6 +60,7 @@ static const struct {
     { "numClass", NUMBER, offsetof(evl_cntk_fields, size) },
     { "numItems", NUMBER, offsetof(evl_cntk_fields, size) },
     { "numLayers", NUMBER, offsetof(evl_cntk_fields, layers) },
+    { "numSamples", NUMBER, offsetof(evl_cntk_fields, size) },
     { "offset", NUMBER, offsetof(evl_cntk_fields, step) },
     { "offset", NUMBERS, offsetof(evl_cntk_fields, begins) },
     { "onehotAxis", ONE_AXIS, offsetof(evl_cntk_fields, axes) },
@@ -69,6 +72,8 @@ static const struct {
     { "paddingMode", NUMBER, offsetof(evl_cntk_fields, mode) },
     { "poolingType", NUMBER, offsetof(evl_cntk_fields, pool) },
     { "poolingWindowShape", SHAPE, offsetof(evl_cntk_fields, kernel) },
+    { "randomDistributionArgs", TWO_REALS, offsetof(evl_cntk_fields, arguments) },
+    { "randomDistributionType", TEXT, offsetof(evl_cntk_fields, word) },
     { "recurrentOp", TEXT, offsetof(evl_cntk_fields, word) },
     { "reductionKeepDimensions", NUMBER, offsetof(evl_cntk_fields, keeps_axes) },
     { "reductionOpName", TEXT, offsetof(evl_cntk_fields, word) },
@@ -178,6 +183,18 @@ static void store_axis(evl_cntk2_cursor *c, kind k, const evl_cntk2_value *v, vo
         *(evl_cntk_list *)to = single(c, code_of(&a));
 }
 
+static void store_reals(evl_cntk2_cursor *c, const evl_cntk2_value *vector, double *to)
+{
+    evl_cntk2_value v;
+    double real;
+    if (vector->type != EVL_CNTK2_VECTOR)
+        return;
+    evl_pb_many items = evl_cntk2_vector_of(c, vector);
+    for (size_t i = 0; i < 2 && evl_cntk2_item(c, &items, &v); i++)
+        if (is_real(&v, &real))
+            to[i] = real;
+}
+
 static void store(evl_cntk2_cursor *c, kind k, const evl_cntk2_value *v, void *to)
 {
     int64_t number;
@@ -195,6 +212,7 @@ static void store(evl_cntk2_cursor *c, kind k, const evl_cntk2_value *v, void *t
         if (is_real(v, &real))
             *(double *)to = real;
         break;
+    case TWO_REALS: store_reals(c, v, to); break;
     case TEXT:
         if (v->type == EVL_CNTK2_STRING)
             *(const char **)to = evl_cntk2_text_of(c, v->text);
