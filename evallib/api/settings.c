@@ -4,7 +4,7 @@
 #include <string.h>
 
 typedef enum key_kind { KEY_INT, KEY_SIZE, KEY_BOOL, KEY_TEXT, KEY_LIST, KEY_ACCURACY, KEY_DEVICE, KEY_NDL,
-                        KEY_IGNORED, KEY_REFUSED } key_kind;
+                        KEY_IGNORED, KEY_BUILDER } key_kind;
 
 typedef struct key {
     const char *name;
@@ -44,11 +44,11 @@ static const key keys[] = {
     { "run", KEY_IGNORED, 0, 0, 0 },
     { "load", KEY_IGNORED, 0, 0, 0 },
     { "ndlMacros", KEY_IGNORED, 0, 0, 0 },
-    { "createNetwork", KEY_REFUSED, 0, 0, 0 },
-    { "SimpleNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
+    { "createNetwork", KEY_BUILDER, 0, 0, 0 },
+    { "SimpleNetworkBuilder", KEY_BUILDER, 0, 0, 0 },
     { "NDLNetworkBuilder", KEY_NDL, 0, 0, 0 },
-    { "BrainScriptNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
-    { "ExperimentalNetworkBuilder", KEY_REFUSED, 0, 0, 0 },
+    { "BrainScriptNetworkBuilder", KEY_BUILDER, 0, 0, 0 },
+    { "ExperimentalNetworkBuilder", KEY_BUILDER, 0, 0, 0 },
 };
 
 enum { N_KEYS = sizeof keys / sizeof keys[0] };
@@ -103,6 +103,67 @@ static EvalStatus read_list(evl_context *ctx, const evl_config *config, const ke
     return evl_config_list(ctx, config, k->name, &list->items, &list->n);
 }
 
+static bool is_same(const char *a, const char *b)
+{
+    return evl_text_equal_no_case(a, strlen(a), b, strlen(b));
+}
+
+/* What may stand beside the name of a model. */
+static bool is_option(const char *name)
+{
+    for (size_t i = 0; i < N_KEYS; i++)
+        if (is_same(name, keys[i].name))
+            return keys[i].kind == KEY_IGNORED || keys[i].kind == KEY_DEVICE;
+    return false;
+}
+
+/* The model that a description only names: by its path, or as BrainScript loads it. *path stays NULL
+** when there is anything else in it. */
+static EvalStatus find_named(evl_context *ctx, const evl_config *section, int depth,
+                             const char **path)
+{
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0; i < evl_config_count(section) && st == EVAL_OK; i++) {
+        int line;
+        const char *name = evl_config_key(section, i, &line);
+        evl_config *inner;
+        evl_texts loaded = { 0 };
+        if (is_same(name, "modelPath") || is_same(name, "pathName")) {
+            st = evl_config_text(ctx, section, name, path);
+        } else if (is_same(name, "BS.Network.Load")) {
+            st = evl_config_list(ctx, section, name, &loaded.items, &loaded.n);
+            *path = st == EVAL_OK && loaded.n == 1 ? loaded.items[0] : NULL;
+        } else if (is_same(name, "new ComputationNetworkFromFile") && depth > 0) {
+            st = evl_config_section(ctx, section, name, &inner);
+            st = st == EVAL_OK && inner ? find_named(ctx, inner, depth - 1, path) : st;
+        } else if (!is_option(name)) {
+            *path = NULL;
+            return EVAL_OK;
+        }
+    }
+    return st;
+}
+
+static EvalStatus read_builder(evl_context *ctx, const evl_config *config, const key *k,
+                               const char **model_path)
+{
+    evl_config *section;
+    const char *path = NULL;
+    if (!evl_config_has(config, k->name))
+        return EVAL_OK;
+    EvalStatus st = evl_config_section(ctx, config, k->name, &section);
+    if (st == EVAL_OK && section)
+        st = find_named(ctx, section, 1, &path);
+    if (st != EVAL_OK || path) {
+        *model_path = path ? path : *model_path;
+        return st;
+    }
+    return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
+                    "%s makes a network that training is still to fill; save the trained one to a "
+                    "file and give its modelPath (of descriptions, NDLNetworkBuilder is offered)",
+                    k->name);
+}
+
 static EvalStatus read_key(evl_context *ctx, const evl_config *config, const key *k,
                            evl_settings *s)
 {
@@ -118,14 +179,7 @@ static EvalStatus read_key(evl_context *ctx, const evl_config *config, const key
     case KEY_NDL:
         s->description = evl_config_has(config, k->name) ? config : NULL;
         return EVAL_OK;
-    case KEY_REFUSED:
-        if (evl_config_has(config, k->name))
-            return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
-                            "%s makes a network that training is still to fill; save the trained "
-                            "one to a file and give its modelPath (of descriptions, "
-                            "NDLNetworkBuilder is offered)",
-                            k->name);
-        return EVAL_OK;
+    case KEY_BUILDER: return read_builder(ctx, config, k, &s->model_path);
     default: return EVAL_OK;
     }
 }
@@ -133,7 +187,7 @@ static EvalStatus read_key(evl_context *ctx, const evl_config *config, const key
 static bool is_known_key(const char *name)
 {
     for (size_t i = 0; i < N_KEYS; i++)
-        if (evl_text_equal_no_case(name, strlen(name), keys[i].name, strlen(keys[i].name)))
+        if (is_same(name, keys[i].name))
             return true;
     return false;
 }

@@ -104,6 +104,10 @@ static void what_a_key_cannot_be_is_refused_by_name(void **state)
         { "SimpleNetworkBuilder=[a=1]", "SimpleNetworkBuilder", EVAL_ERR_UNSUPPORTED },
         { "SimpleNetworkBuilder=[a=1]", "SimpleNetworkBuilder", EVAL_ERR_UNSUPPORTED },
         { "BrainScriptNetworkBuilder=[a=1]", "give its modelPath", EVAL_ERR_UNSUPPORTED },
+        { "BrainScriptNetworkBuilder=[]", "give its modelPath", EVAL_ERR_UNSUPPORTED },
+        { "BrainScriptNetworkBuilder=[modelPath=a\n x=Input(1)]", "still to fill",
+          EVAL_ERR_UNSUPPORTED },
+        { "BrainScriptNetworkBuilder=[BS.Network.Load(a:b)]", "still to fill", EVAL_ERR_UNSUPPORTED },
         { "ExperimentalNetworkBuilder=[a=1]", "Experimental", EVAL_ERR_UNSUPPORTED },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -112,6 +116,27 @@ static void what_a_key_cannot_be_is_refused_by_name(void **state)
         assert_int_equal(read(&f, &s), cases[i].status);
         if (!strstr(f.ctx->error.text, cases[i].words))
             fail_msg("'%s': %s", cases[i].text, f.ctx->error.text);
+        end(&f);
+    }
+}
+
+static void a_description_that_only_names_a_model_is_its_path(void **state)
+{
+    static const char *const texts[] = {
+        "BrainScriptNetworkBuilder = (BS.Network.Load (\"a/b.dnn\"))",
+        "root=a\nBrainScriptNetworkBuilder=( BS.Network.Load(\"$root$/b.dnn\") )",
+        "BrainScriptNetworkBuilder=(new ComputationNetworkFromFile [ pathName='a/b.dnn' ; "
+        "precision = 'float' ])",
+        "SimpleNetworkBuilder=[ modelPath=a/b.dnn\n deviceId=-1; traceLevel=1 ]",
+        "modelPath=other\ncreateNetwork=[ modelPath=\"a/b.dnn\" ]",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        fixture f = begin(texts[i]);
+        evl_settings s;
+        if (read(&f, &s) != EVAL_OK)
+            fail_msg("'%s': %s", texts[i], f.ctx->error.text);
+        assert_string_equal(s.model_path, "a/b.dnn");
         end(&f);
     }
 }
@@ -153,6 +178,7 @@ int main(void)
         cmocka_unit_test(every_accuracy_has_its_number),
         cmocka_unit_test(the_ends_of_a_range_belong_to_it),
         cmocka_unit_test(what_a_key_cannot_be_is_refused_by_name),
+        cmocka_unit_test(a_description_that_only_names_a_model_is_its_path),
         cmocka_unit_test(what_means_nothing_here_is_noted_or_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
