@@ -4,6 +4,7 @@
 ** A network holds nodes that only training needs. What the outputs do not need and cannot
 ** be built is left out with a note; what they do need is an error, all of it at once. */
 #include "readers/cntk/build.h"
+#include <stdio.h>
 #include <string.h>
 
 typedef struct plan {
@@ -107,13 +108,49 @@ EvalStatus evl_cntk_build_node(const evl_cntk_network *net, evl_graph *graph,
     return k.b.status;
 }
 
-/* What the axis of frames is called: a batch, or the steps of a sequence. */
-static void name_frames(evl_value *v, bool is_single)
+/* The name of a dynamic axis: steps of a sequence, of the first axis or a further one. */
+static const char *const *name_axis(const evl_cntk_network *net, unsigned axis)
 {
     static const char *const steps[EVAL_MAX_RANK] = { "sequence" };
+    const char **names;
+    char further[16];
+    if (axis == 0)
+        return steps;
+    int n = snprintf(further, sizeof further, "sequence_%u", axis);
+    names = evl_arena_take_many(net->graph->arena, EVAL_MAX_RANK, sizeof *names);
+    if (names)
+        names[0] = evl_arena_text(net->graph->arena, further, (size_t)n);
+    return names;
+}
+
+/* Whose frames a node's are; NULL: it chooses them, or there is none. */
+static const evl_value *framed_operand(const evl_cntk_network *net, const evl_cntk_node *node)
+{
+    size_t first = node->frames == EVL_CNTK_AS_SECOND;
+    bool chooses = node->frames == EVL_CNTK_SEQUENCE || node->frames == EVL_CNTK_AS_TOLD;
+    size_t n = chooses ? 0 : node->frames == EVL_CNTK_AS_OPERANDS ? node->n_inputs : first + 1;
+    for (size_t i = first; i < n && i < node->n_inputs; i++) {
+        const evl_value *v = net->values[node->inputs[i]->index];
+        if (v && v->has_frames && !net->is_single[node->inputs[i]->index])
+            return v;
+    }
+    return NULL;
+}
+
+/* What the axis of frames is called: those that have as many have one name. */
+static void name_frames(const evl_cntk_network *net, const evl_cntk_node *node)
+{
     static const char *const samples[EVAL_MAX_RANK] = { "batch" };
-    if (v && v->has_frames)
-        v->dim_names = is_single ? samples : steps;
+    evl_value *v = net->values[node->index];
+    const evl_value *like = framed_operand(net, node);
+    if (!v || !v->has_frames)
+        return;
+    if (net->is_single[node->index])
+        v->dim_names = samples;
+    else if (node->op->rule == EVL_CNTK_INPUT)
+        v->dim_names = name_axis(net, v->frames_axis);
+    else if (like)
+        v->dim_names = like->dim_names;
 }
 
 static EvalStatus build_single(const evl_cntk_network *net, const evl_cntk_node *node)
@@ -125,7 +162,7 @@ static EvalStatus build_single(const evl_cntk_network *net, const evl_cntk_node 
         in[i] = net->values[node->inputs[i]->index];
     net->is_single[node->index] = is_single(net, node);
     EvalStatus st = evl_cntk_build_node(net, net->graph, node, in, &net->values[node->index]);
-    name_frames(net->values[node->index], net->is_single[node->index]);
+    name_frames(net, node);
     return st;
 }
 
@@ -179,8 +216,10 @@ static EvalStatus build_component(const plan *p, const size_t *members, size_t n
         return EVAL_OK; /* needed ones have been reported */
     EvalStatus st = n > 1 || points_to_itself(first) ? evl_cntk_build_loop(&p->net, members, n)
                                                      : build_single(&p->net, first);
-    for (size_t i = 0; n > 1 && st == EVAL_OK && i < n; i++)
-        name_frames(p->net.values[members[i]], false);
+    for (size_t i = 0; n > 1 && st == EVAL_OK && i < n; i++) {
+        evl_value *v = p->net.values[members[i]];
+        v->dim_names = v->producer->inputs[0]->dim_names;
+    }
     if (st == EVAL_OK || is_needed || st == EVAL_ERR_MEMORY)
         return st;
     evl_note(p->net.ctx, EVAL_LOG_WARNING, "left out, no output needs it: %s",

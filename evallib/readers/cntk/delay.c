@@ -65,7 +65,8 @@ static evl_value *delay_by(evl_cntk_maker *k, evl_value *x, double initial, int6
 evl_value *evl_cntk_edge_flags(evl_cntk_maker *k, evl_value *sequence)
 {
     static const int64_t column[2] = { -1, 1 };
-    evl_value *zeros = evl_cntk_call_1(k, "ConstantOfShape", evl_cntk_frame_count(k, sequence));
+    evl_value *in[] = { evl_build_number(&k->b, k->node->real, 0), evl_cntk_frame_count(k, sequence) };
+    evl_value *zeros = evl_cntk_call(k, "Expand", in, 2, NULL, 0);
     zeros = zeros ? evl_build_reshape(&k->b, NULL, zeros, column, 2) : NULL;
     if (zeros)
         zeros->has_frames = true;
