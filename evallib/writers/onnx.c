@@ -1,10 +1,13 @@
 /* onnx.c - ModelProto of a graph as read.
 **
-** Names are the graph's own; values without one are numbered. Operators of CNTK's networks are
-** those of ONNX's newest opset, where parameters are inputs that older ones have as attributes,
-** and as our readers build them: such attributes become constants here. */
+** Names are the graph's own; values without one, or with one that is another's already, are
+** numbered. Operators of CNTK's networks are those of ONNX's newest opset, where parameters are
+** inputs that older ones have as attributes, and as our readers build them: such attributes become
+** constants here. Their delays and loops are written by frames.c. */
 #include "writers/onnx.h"
+#include "ir/nested.h"
 #include "ir/op.h"
+#include "writers/frames.h"
 #include "writers/protobuf.h"
 #include <stdio.h>
 #include <string.h>
@@ -20,41 +23,86 @@ enum {
     NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTRIBUTE = 5, NODE_DOMAIN = 7,
     ATTRIBUTE_NAME = 1, ATTRIBUTE_F = 2, ATTRIBUTE_I = 3, ATTRIBUTE_S = 4, ATTRIBUTE_T = 5,
     ATTRIBUTE_G = 6, ATTRIBUTE_FLOATS = 7, ATTRIBUTE_INTS = 8, ATTRIBUTE_STRINGS = 9,
-    ATTRIBUTE_TENSORS = 10, ATTRIBUTE_GRAPHS = 11, ATTRIBUTE_TYPE = 20,
+    ATTRIBUTE_TENSORS = 10, ATTRIBUTE_GRAPHS = 11, ATTRIBUTE_TP = 14, ATTRIBUTE_TYPE = 20,
     TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_STRINGS = 6, TENSOR_NAME = 8, TENSOR_RAW = 9,
-    INFO_NAME = 1, INFO_TYPE = 2, TYPE_TENSOR = 1, TENSOR_ELEM = 1, TENSOR_SHAPE = 2, SHAPE_DIM = 1,
-    DIM_VALUE = 1, DIM_PARAM = 2
+    INFO_NAME = 1, INFO_TYPE = 2, TYPE_TENSOR = 1, TYPE_SEQUENCE = 4, TYPE_MAP = 5, TYPE_OPTIONAL = 9,
+    TENSOR_ELEM = 1, TENSOR_SHAPE = 2, SHAPE_DIM = 1, DIM_VALUE = 1, DIM_PARAM = 2, INSIDE_TYPE = 1,
+    MAP_KEY = 1, MAP_VALUE = 2
 };
 
 typedef struct onnx_writer {
     evl_pb_writer pb;
     int opset;
     EvalType real; /* not UNDEFINED: what floating-point types become, where a format mixes them */
-    size_t n_unnamed, n_nodes;
+    evl_map *names; /* those that are taken */
+    size_t n_numbers;
     size_t n_missing; /* nodes that ONNX cannot say */
 } onnx_writer;
 
-enum { LONGEST_NAME = 40 };
+/* --- names ----------------------------------------------------------------------------------- */
 
-/* A value's name; one that has none keeps its number in `slot`, counted from 1. */
+/* In a value's slot, in place of a number counted from 1. */
+enum { LONGEST_NAME = 40, OWN_NAME = 0 };
+static const size_t no_number = SIZE_MAX;
+
+static const char *name_of_number(size_t number, char room[LONGEST_NAME])
+{
+    snprintf(room, LONGEST_NAME, "evallib:%zu", number);
+    return room;
+}
+
+static size_t next_number(onnx_writer *w)
+{
+    char room[LONGEST_NAME];
+    size_t other;
+    do
+        name_of_number(++w->n_numbers, room);
+    while (evl_map_get(w->names, room, strlen(room), &other));
+    return w->n_numbers;
+}
+
 static const char *name_of(onnx_writer *w, evl_value *v, char room[LONGEST_NAME])
 {
     if (!v)
         return "";
-    if (*v->name)
+    if (v->slot == OWN_NAME)
         return v->name;
-    if (!v->slot)
-        v->slot = ++w->n_unnamed;
-    snprintf(room, LONGEST_NAME, "evallib:%zu", v->slot);
-    return room;
+    if (v->slot == no_number)
+        v->slot = next_number(w);
+    return name_of_number(v->slot, room);
+}
+
+/* A name is the first value's that has it. */
+static void claim_names(onnx_writer *w, evl_value *const *values, size_t n)
+{
+    size_t other;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = values[i]->name;
+        if (values[i]->slot == OWN_NAME || !*name || evl_map_get(w->names, name, strlen(name), &other))
+            continue;
+        values[i]->slot = OWN_NAME;
+        if (!evl_map_set(w->names, name, strlen(name), 0))
+            w->pb.status = evl_no_memory(w->pb.ctx);
+    }
+}
+
+static void claim_all_names(onnx_writer *w, evl_graph *g)
+{
+    for (size_t i = 0; i < g->n_values; i++)
+        g->values[i]->slot = no_number;
+    claim_names(w, g->inputs, g->n_inputs);
+    claim_names(w, g->outputs, g->n_outputs);
+    claim_names(w, g->values, g->n_values);
+    for (size_t i = 0; i < g->n_nodes; i++)
+        for (size_t b = 0; evl_node_body(g->nodes[i], b); b++)
+            claim_all_names(w, evl_node_body(g->nodes[i], b));
 }
 
 /* --- tensors and types ----------------------------------------------------------------------- */
 
 static EvalType type_of(const onnx_writer *w, EvalType type)
 {
-    bool is_mixed = type == EVAL_FLOAT32 || type == EVAL_FLOAT64;
-    return is_mixed && w->real != EVAL_UNDEFINED ? w->real : type;
+    return evl_type_is_float(type) && w->real != EVAL_UNDEFINED ? w->real : type;
 }
 
 static void put_converted(onnx_writer *w, const evl_tensor *t, size_t n)
@@ -111,16 +159,47 @@ static void put_tensor(onnx_writer *w, uint32_t field, const char *name, const e
     evl_pb_end(&w->pb, field, begun);
 }
 
-static void put_dim(onnx_writer *w, const evl_value *v, int32_t i)
+static void put_dim(onnx_writer *w, const evl_tensor *t, int32_t i, const evl_value *named)
 {
     size_t begun = evl_pb_begin(&w->pb);
-    if (v->t.shape.dim[i] >= 0)
-        evl_pb_put_int(&w->pb, DIM_VALUE, v->t.shape.dim[i]);
-    else if (v->dim_names && v->dim_names[i])
-        evl_pb_put_text(&w->pb, DIM_PARAM, v->dim_names[i]);
-    else if (v->has_frames && i == 0)
-        evl_pb_put_text(&w->pb, DIM_PARAM, "frames");
+    if (t->shape.dim[i] >= 0)
+        evl_pb_put_int(&w->pb, DIM_VALUE, t->shape.dim[i]);
+    else if (named && named->dim_names && named->dim_names[i])
+        evl_pb_put_text(&w->pb, DIM_PARAM, named->dim_names[i]);
     evl_pb_end(&w->pb, SHAPE_DIM, begun);
+}
+
+/* named: the value whose sizes have names; NULL: they have none. */
+static void put_tensor_type(onnx_writer *w, const evl_tensor *t, const evl_value *named)
+{
+    size_t begun = evl_pb_begin(&w->pb);
+    evl_pb_put_int(&w->pb, TENSOR_ELEM, (int64_t)type_of(w, t->type));
+    if (t->shape.rank >= 0) {
+        size_t shape = evl_pb_begin(&w->pb);
+        for (int32_t i = 0; i < t->shape.rank; i++)
+            put_dim(w, t, i, named);
+        evl_pb_end(&w->pb, TENSOR_SHAPE, shape);
+    }
+    evl_pb_end(&w->pb, TYPE_TENSOR, begun);
+}
+
+static void put_type(onnx_writer *w, uint32_t field, const evl_tensor *t, const evl_value *named)
+{
+    size_t type = evl_pb_begin(&w->pb), begun = type;
+    evl_tensor inside = { .type = EVAL_UNDEFINED };
+    if (!evl_type_is_nested(t->type)) {
+        put_tensor_type(w, t, named);
+    } else {
+        bool is_map = t->type == EVAL_MAP;
+        inside = evl_nested_inside(t, is_map);
+        if (is_map)
+            evl_pb_put_int(&w->pb, MAP_KEY, (int64_t)evl_nested_inside(t, 0).type);
+        if (inside.type != EVAL_UNDEFINED)
+            put_type(w, is_map ? MAP_VALUE : INSIDE_TYPE, &inside, NULL);
+        evl_pb_end(&w->pb, is_map ? TYPE_MAP : t->type == EVAL_OPTIONAL ? TYPE_OPTIONAL : TYPE_SEQUENCE,
+                   begun);
+    }
+    evl_pb_end(&w->pb, field, type);
 }
 
 static void put_info(onnx_writer *w, uint32_t field, evl_value *v)
@@ -128,18 +207,8 @@ static void put_info(onnx_writer *w, uint32_t field, evl_value *v)
     char room[LONGEST_NAME];
     size_t info = evl_pb_begin(&w->pb);
     evl_pb_put_text(&w->pb, INFO_NAME, name_of(w, v, room));
-    if (v->t.type != EVAL_UNDEFINED) {
-        size_t type = evl_pb_begin(&w->pb), tensor = type;
-        evl_pb_put_int(&w->pb, TENSOR_ELEM, (int64_t)type_of(w, v->t.type));
-        if (v->t.shape.rank >= 0) {
-            size_t shape = evl_pb_begin(&w->pb);
-            for (int32_t i = 0; i < v->t.shape.rank; i++)
-                put_dim(w, v, i);
-            evl_pb_end(&w->pb, TENSOR_SHAPE, shape);
-        }
-        evl_pb_end(&w->pb, TYPE_TENSOR, tensor);
-        evl_pb_end(&w->pb, INFO_TYPE, type);
-    }
+    if (v->t.type != EVAL_UNDEFINED)
+        put_type(w, INFO_TYPE, &v->t, v);
     evl_pb_end(&w->pb, field, info);
 }
 
@@ -150,7 +219,7 @@ static const int kind_numbers[] = {
     [EVL_ATTRIBUTE_INT] = 2,     [EVL_ATTRIBUTE_NUMBER] = 1,  [EVL_ATTRIBUTE_TEXT] = 3,
     [EVL_ATTRIBUTE_TENSOR] = 4,  [EVL_ATTRIBUTE_GRAPH] = 5,   [EVL_ATTRIBUTE_INTS] = 7,
     [EVL_ATTRIBUTE_NUMBERS] = 6, [EVL_ATTRIBUTE_TEXTS] = 8,   [EVL_ATTRIBUTE_TENSORS] = 9,
-    [EVL_ATTRIBUTE_GRAPHS] = 10,
+    [EVL_ATTRIBUTE_GRAPHS] = 10, [EVL_ATTRIBUTE_TYPE] = 13,
 };
 
 static void put_graph(onnx_writer *w, uint32_t field, evl_graph *g);
@@ -169,18 +238,26 @@ static void put_list_item(onnx_writer *w, const evl_attribute *a, size_t i)
     }
 }
 
+/* Some are types. */
+static int64_t int_of(const onnx_writer *w, const evl_attribute *a)
+{
+    bool is_type = strcmp(a->name, "to") == 0 || strcmp(a->name, "dtype") == 0;
+    return is_type ? (int64_t)type_of(w, (EvalType)a->u.i) : a->u.i;
+}
+
 static void put_attribute(onnx_writer *w, const evl_attribute *a)
 {
     size_t begun = evl_pb_begin(&w->pb);
     evl_pb_put_text(&w->pb, ATTRIBUTE_NAME, a->name);
     evl_pb_put_int(&w->pb, ATTRIBUTE_TYPE, kind_numbers[a->kind]);
     switch (a->kind) {
-    case EVL_ATTRIBUTE_INT: evl_pb_put_int(&w->pb, ATTRIBUTE_I, a->u.i); break;
+    case EVL_ATTRIBUTE_INT: evl_pb_put_int(&w->pb, ATTRIBUTE_I, int_of(w, a)); break;
     case EVL_ATTRIBUTE_NUMBER: evl_pb_put_float(&w->pb, ATTRIBUTE_F, a->u.number); break;
     case EVL_ATTRIBUTE_TEXT:
         evl_pb_put_bytes(&w->pb, ATTRIBUTE_S, a->u.text.text, a->u.text.size);
         break;
     case EVL_ATTRIBUTE_TENSOR: put_tensor(w, ATTRIBUTE_T, "", a->u.tensor); break;
+    case EVL_ATTRIBUTE_TYPE: put_type(w, ATTRIBUTE_TP, a->u.tensor, NULL); break;
     case EVL_ATTRIBUTE_GRAPH: put_graph(w, ATTRIBUTE_G, a->u.graph); break;
     default:
         for (size_t i = 0; i < a->n; i++)
@@ -223,20 +300,14 @@ static size_t moved_to(const onnx_writer *w, const evl_node *node, const evl_att
     return 0;
 }
 
-/* Of the node that is being written. */
-static void moved_name(const onnx_writer *w, size_t input, char room[LONGEST_NAME])
-{
-    snprintf(room, LONGEST_NAME, "evallib:%zu:%zu", w->n_nodes, input);
-}
-
 /* A parameter as a constant in front of its node, which may stand in any graph. */
-static void put_moved(onnx_writer *w, const evl_node *node, const evl_attribute *a, size_t input)
+static void put_moved(onnx_writer *w, const evl_node *node, const evl_attribute *a, size_t number)
 {
     char name[LONGEST_NAME];
     int64_t n = (int64_t)a->n;
     evl_tensor t = { .shape = evl_shape_scalar() };
     evl_attribute value = { .name = "value", .kind = EVL_ATTRIBUTE_TENSOR, .u.tensor = &t };
-    float number = (float)(a->kind == EVL_ATTRIBUTE_NUMBER ? a->u.number : 0);
+    float narrow = (float)(a->kind == EVL_ATTRIBUTE_NUMBER ? a->u.number : 0);
     double wide = a->kind == EVL_ATTRIBUTE_NUMBER ? a->u.number : 0;
     union {
         const void *given;
@@ -249,29 +320,27 @@ static void put_moved(onnx_writer *w, const evl_node *node, const evl_attribute 
         t.shape = evl_shape_of(1, &n);
     if (a->kind == EVL_ATTRIBUTE_NUMBER) {
         t.type = is_double ? EVAL_FLOAT64 : EVAL_FLOAT32;
-        t.data = is_double ? (void *)&wide : (void *)&number;
+        t.data = is_double ? (void *)&wide : (void *)&narrow;
     }
     size_t begun = evl_pb_begin(&w->pb);
-    moved_name(w, input, name);
-    evl_pb_put_text(&w->pb, NODE_OUTPUT, name);
+    evl_pb_put_text(&w->pb, NODE_OUTPUT, name_of_number(number, name));
     evl_pb_put_text(&w->pb, NODE_OP, "Constant");
     put_attribute(w, &value);
     evl_pb_end(&w->pb, GRAPH_NODE, begun);
 }
 
-static void put_operands(onnx_writer *w, const evl_node *node, const bool is_moved[MOST_MOVED])
+/* moved_as: by input, the number of the constant that an attribute has become. */
+static void put_operands(onnx_writer *w, const evl_node *node, const size_t moved_as[MOST_MOVED])
 {
     char room[LONGEST_NAME];
     size_t n = node->n_inputs;
     for (size_t i = 0; i < MOST_MOVED; i++)
-        if (is_moved[i] && i >= n)
+        if (moved_as[i] && i >= n)
             n = i + 1;
     for (size_t i = 0; i < n; i++) {
         const char *name = i < node->n_inputs ? name_of(w, node->inputs[i], room) : "";
-        if (i < MOST_MOVED && is_moved[i]) {
-            moved_name(w, i, room);
-            name = room;
-        }
+        if (i < MOST_MOVED && moved_as[i])
+            name = name_of_number(moved_as[i], room);
         evl_pb_put_text(&w->pb, NODE_INPUT, name);
     }
     for (size_t i = 0; i < node->n_outputs; i++)
@@ -280,8 +349,7 @@ static void put_operands(onnx_writer *w, const evl_node *node, const bool is_mov
 
 static void put_node(onnx_writer *w, const evl_node *node)
 {
-    bool is_moved[MOST_MOVED] = { false };
-    w->n_nodes++;
+    size_t moved_as[MOST_MOVED] = { 0 };
     if (node->op->domain && strcmp(node->op->domain, "evl") == 0) {
         if (w->n_missing++ == 0)
             evl_fail(w->pb.ctx, EVAL_ERR_UNSUPPORTED, "ONNX has no operator for:");
@@ -291,12 +359,12 @@ static void put_node(onnx_writer *w, const evl_node *node)
     for (size_t i = 0; i < node->n_attributes; i++) {
         size_t input = moved_to(w, node, &node->attributes[i]);
         if (input) {
-            put_moved(w, node, &node->attributes[i], input);
-            is_moved[input] = true;
+            moved_as[input] = next_number(w);
+            put_moved(w, node, &node->attributes[i], moved_as[input]);
         }
     }
     size_t begun = evl_pb_begin(&w->pb);
-    put_operands(w, node, is_moved);
+    put_operands(w, node, moved_as);
     if (*node->name)
         evl_pb_put_text(&w->pb, NODE_NAME, node->name);
     evl_pb_put_text(&w->pb, NODE_OP, node->op->name);
@@ -375,40 +443,28 @@ static void put_metadata(onnx_writer *w, const evl_graph *g)
     }
 }
 
-static void forget_numbers(evl_graph *g)
-{
-    for (size_t i = 0; i < g->n_values; i++)
-        g->values[i]->slot = 0;
-    for (size_t i = 0; i < g->n_nodes; i++)
-        for (size_t b = 0; evl_node_body(g->nodes[i], b); b++)
-            forget_numbers(evl_node_body(g->nodes[i], b));
-}
-
 /* CNTK's networks are of one type, which their inputs tell; constants that readers add are not
-** always. */
-static EvalType real_of(const evl_graph *g)
+** always. Double only if it is evaluated so. */
+static EvalType real_of(const evl_graph *g, EvalType evaluated)
 {
     for (size_t i = 0; i < g->n_inputs; i++)
         if (g->inputs[i]->t.type == EVAL_FLOAT64)
-            return EVAL_FLOAT64;
+            return evaluated;
     return EVAL_FLOAT32;
 }
 
 static EvalStatus put_model(onnx_writer *w, evl_graph *g, evl_arena *arena)
 {
     evl_map *seen = evl_map_new(arena);
-    if (!seen)
+    w->names = evl_map_new(arena);
+    if (!seen || !w->names)
         return evl_no_memory(w->pb.ctx);
-    forget_numbers(g);
-    w->opset = opset_of(g, 0);
-    w->real = w->opset ? EVAL_UNDEFINED : real_of(g);
-    w->opset = w->opset ? w->opset : OPSET;
+    claim_all_names(w, g);
     evl_pb_put_int(&w->pb, MODEL_IR, IR_VERSION);
     evl_pb_put_text(&w->pb, MODEL_PRODUCER, "evallib");
     put_graph(w, MODEL_GRAPH, g);
     put_opset(w, "", w->opset);
     put_opsets(w, g, seen);
-    put_metadata(w, g);
     if (w->pb.status == EVAL_OK && w->n_missing)
         w->pb.status = EVAL_ERR_UNSUPPORTED;
     if (w->pb.status == EVAL_OK && w->pb.n > LARGEST)
@@ -417,11 +473,31 @@ static EvalStatus put_model(onnx_writer *w, evl_graph *g, evl_arena *arena)
     return w->pb.status;
 }
 
-EvalStatus evl_write_onnx(evl_context *ctx, evl_graph *g, const char *path)
+/* A network of a format without opsets is written as a copy, in one type. */
+static EvalStatus put_network(onnx_writer *w, evl_graph *g, EvalType evaluated, evl_arena *arena)
+{
+    evl_graph *written = g;
+    EvalStatus st = EVAL_OK;
+    if (g->n_outputs == 0)
+        return evl_fail(w->pb.ctx, EVAL_ERR_UNSUPPORTED, "a network without outputs, which no ONNX file may "
+                        "have; outputNodeNames names some");
+    w->opset = opset_of(g, 0);
+    if (!w->opset && (g->n_nodes > 0 || g->states)) {
+        w->real = real_of(g, evaluated);
+        st = evl_frames_to_onnx(w->pb.ctx, arena, g, w->real, &written);
+    }
+    w->opset = w->opset ? w->opset : OPSET;
+    if (st == EVAL_OK)
+        st = put_model(w, written, arena);
+    put_metadata(w, g);
+    return st == EVAL_OK ? w->pb.status : st;
+}
+
+EvalStatus evl_write_onnx(evl_context *ctx, evl_graph *g, EvalType evaluated, const char *path)
 {
     onnx_writer w = { .pb = { .ctx = ctx } };
     evl_arena *arena = evl_arena_new(ctx->memory);
-    EvalStatus st = arena ? put_model(&w, g, arena) : evl_no_memory(ctx);
+    EvalStatus st = arena ? put_network(&w, g, evaluated, arena) : evl_no_memory(ctx);
     if (st == EVAL_OK)
         st = evl_file_write(ctx, path, w.pb.data, w.pb.n);
     evl_pb_writer_free(&w.pb);
