@@ -202,13 +202,17 @@ static void put_type(onnx_writer *w, uint32_t field, const evl_tensor *t, const 
     evl_pb_end(&w->pb, field, type);
 }
 
+/* What a branch that is not taken gives may contradict its declared shape: a body's has none. */
 static void put_info(onnx_writer *w, uint32_t field, evl_value *v)
 {
     char room[LONGEST_NAME];
+    evl_tensor t = v->t;
+    if (field == GRAPH_OUTPUT && v->graph->outer)
+        t.shape = evl_shape_unknown();
     size_t info = evl_pb_begin(&w->pb);
     evl_pb_put_text(&w->pb, INFO_NAME, name_of(w, v, room));
     if (v->t.type != EVAL_UNDEFINED)
-        put_type(w, INFO_TYPE, &v->t, v);
+        put_type(w, INFO_TYPE, &t, v);
     evl_pb_end(&w->pb, field, info);
 }
 
@@ -473,7 +477,7 @@ static EvalStatus put_model(onnx_writer *w, evl_graph *g, evl_arena *arena)
     return w->pb.status;
 }
 
-/* A network of a format without opsets is written as a copy, in one type. */
+/* A network of CNTK, whose reader told of states, is written as a copy, in one type. */
 static EvalStatus put_network(onnx_writer *w, evl_graph *g, EvalType evaluated, evl_arena *arena)
 {
     evl_graph *written = g;
@@ -482,7 +486,7 @@ static EvalStatus put_network(onnx_writer *w, evl_graph *g, EvalType evaluated, 
         return evl_fail(w->pb.ctx, EVAL_ERR_UNSUPPORTED, "a network without outputs, which no ONNX file may "
                         "have; outputNodeNames names some");
     w->opset = opset_of(g, 0);
-    if (!w->opset && (g->n_nodes > 0 || g->states)) {
+    if (g->states) {
         w->real = real_of(g, evaluated);
         st = evl_frames_to_onnx(w->pb.ctx, arena, g, w->real, &written);
     }

@@ -64,6 +64,16 @@ def test_bodies_narrow_types_texts_and_unnamed_values_are_kept(tmp_path):
     assert saved.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "n"
 
 
+def test_types_stay_where_no_node_is_of_the_standard(tmp_path):
+    node = helper.make_node("ArrayFeatureExtractor", ["x", "i"], ["y"], domain="ai.onnx.ml")
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.DOUBLE, ["n", 3])],
+                              [helper.make_tensor_value_info("y", TensorProto.DOUBLE, ["n", 2])],
+                              [helper.make_tensor("i", TensorProto.INT64, [2], [2, 0])])
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("ai.onnx.ml", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), tmp_path / "m.onnx")
+    check(tmp_path / "m.onnx", tmp_path / "saved.onnx")
+
+
 def test_what_cannot_be_saved_is_told(tmp_path):
     model = evallib.load(ROOT / "samples/digits/digits.onnx")
     with pytest.raises(evallib.FileError, match="cannot be made"):
