@@ -17,7 +17,9 @@ def program_faults(readme, language, name, sample):
 
 
 def setting_faults(readme, source):
-    known, told = set(SETTING.findall(source)), set(re.findall(r"^\| `(\w+)` \|", readme, re.M))
+    """A row of README's table begins with the names of one setting or several."""
+    cells = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", readme, re.M)
+    known, told = set(SETTING.findall(source)), set(re.findall(r"\w+", " ".join(cells)))
     return ([f"README.md does not tell of the setting {name}" for name in sorted(known - told)] +
             [f"README.md tells of {name}, which is no setting" for name in sorted(told - known)])
 
