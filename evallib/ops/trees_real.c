@@ -252,7 +252,7 @@ static real_bits fill_leaf(const evl_tree_nodes *t, size_t node, size_t leaf, co
         sum += w;
         if (f->is_dense)
             weights[leaf * f->n_targets + t->target[j]] += w;
-        else if (!f->is_single && evl_forest_keeps(f, w))
+        else if (!f->is_single && evl_forest_keeps(f, t->weights[j]))
             weights[to++] = w;
     }
     if (f->is_single)
