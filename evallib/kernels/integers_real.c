@@ -326,7 +326,7 @@ static void widen(size_t steps, const int8_t *panel, const int16_t *zero, int16_
 {
     sums left = { 0 }, right = { 0 };
     int16_t both[2 * COLUMNS];
-    for (size_t j = 0; j < 2 * COLUMNS; j++)
+    for (size_t j = 0; j < (size_t)2 * COLUMNS; j++)
         both[j] = zero[j / 2];
     left = load_pairs(both);
     right = load_pairs(both + COLUMNS);

@@ -398,8 +398,8 @@ static void tile_work(void *arg, size_t index, size_t lane)
     t.n = n < s->tile_columns ? n : s->tile_columns;
     t.scale = room;
     t.zero = room + s->tile_columns * sizeof(evl_number);
-    t.numbers = (evl_number *)(room + 2 * s->tile_columns * sizeof(evl_number));
-    t.c = (int32_t *)(t.numbers + s->tile_columns);
+    t.numbers = (void *)(room + 2 * s->tile_columns * sizeof(evl_number));
+    t.c = (void *)(t.numbers + s->tile_columns);
     t.add = t.c + s->tile_rows * s->tile_columns;
     t.b_zero = (int16_t *)(t.add + s->tile_columns);
     t.b = t.b_zero + s->tile_columns;

@@ -153,6 +153,7 @@ static bool turn_body(loop *l)
     for (size_t i = 0; i < n; i++)
         if (!evl_graph_append(body, nodes[i]))
             fail(&l->in, evl_no_memory(l->in.ctx));
+    fail(&l->in, l->out.status);
     turn_outputs(l);
     fail(&l->out, l->in.status);
     return l->out.status == EVAL_OK;
@@ -190,10 +191,22 @@ static evl_node *add_scan(loop *l)
     return scan;
 }
 
-static void write_loop(evl_builder *b, const evl_node *node)
+/* What is read of the loop goes by its name. */
+static void show_outputs(loop *l, evl_node *scan)
 {
     static const int64_t second = 1;
-    size_t n, shown = 0;
+    size_t shown = l->n_delays;
+    fail(&l->out, evl_infer_node(l->in.ctx, scan));
+    for (size_t i = 0; i < l->node->n_outputs && l->out.status == EVAL_OK; i++)
+        if (is_read(l->node->outputs[i])) {
+            evl_value *in[] = { scan->outputs[shown++], evl_build_ints(&l->out, &second, 1) };
+            give(&l->out, evl_build(&l->out, &evl_op_squeeze, NULL, in, 2, NULL, 0), l->node->outputs[i]);
+        }
+}
+
+static void write_loop(evl_builder *b, const evl_node *node)
+{
+    size_t n;
     loop l = { .out = *b, .node = node, .body = evl_node_graph(node, "body"), .n_sequences = node->n_inputs };
     l.in = (evl_builder){ b->ctx, l.body, EVAL_OK };
     l.output = evl_node_ints(node, "delay_output", &l.n_delays);
@@ -201,15 +214,10 @@ static void write_loop(evl_builder *b, const evl_node *node)
     l.initial = evl_node_numbers(node, "delay_initial", &n);
     l.operands = evl_arena_take_many(b->graph->arena, l.n_delays + l.n_sequences, sizeof *l.operands);
     evl_node *scan = l.operands && turn_body(&l) ? add_scan(&l) : NULL;
-    if (!scan && l.out.status == EVAL_OK)
+    if (scan)
+        show_outputs(&l, scan);
+    else if (l.out.status == EVAL_OK)
         l.out.status = evl_no_memory(b->ctx);
-    if (l.out.status == EVAL_OK)
-        fail(&l.out, evl_infer_node(b->ctx, scan));
-    for (size_t i = 0; i < node->n_outputs && l.out.status == EVAL_OK; i++)
-        if (is_read(node->outputs[i])) {
-            evl_value *in[] = { scan->outputs[l.n_delays + shown++], evl_build_ints(&l.out, &second, 1) };
-            give(&l.out, evl_build(&l.out, &evl_op_squeeze, NULL, in, 2, NULL, 0), node->outputs[i]);
-        }
     b->status = l.out.status;
 }
 

@@ -54,7 +54,8 @@ static bool window_place(const evl_node *node, place *p)
     *p = same;
     for (size_t i = 0; i < 2 && i < n && n_kernel == n && n_pads == 2 * n; i++) {
         p->scale[i] = (double)stride[n - 1 - i];
-        p->shift[i] = (double)((kernel[n - 1 - i] - 1) / 2 - pads[n - 1 - i]);
+        int64_t middle = (kernel[n - 1 - i] - 1) / 2;
+        p->shift[i] = (double)(middle - pads[n - 1 - i]);
     }
     return n > 0 && n_kernel == n && n_pads == 2 * n;
 }

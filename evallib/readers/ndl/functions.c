@@ -116,7 +116,7 @@ static void arrange(const evl_ndl_call *call, int64_t *dims, size_t n)
 /* Columns that are 0 are told by a Times. */
 static void parameter(evl_ndl_network *net, const evl_ndl_call *call, evl_cntk_node *node)
 {
-    int64_t dims[EVL_CNTK_MAX_RANK];
+    int64_t dims[EVL_CNTK_MAX_RANK] = { 0 };
     size_t n = take_dims(net, call, dims);
     arrange(call, dims, n);
     evl_ndl_read_init(net, call, node);

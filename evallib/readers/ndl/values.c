@@ -85,13 +85,14 @@ static void fill_bilinear(evl_ndl_network *net, const evl_ndl_init *init, double
                      "init=bilinear wants dimensions k, k, channels, channels");
         return;
     }
-    size_t k = (size_t)dims[0], channels = (size_t)dims[2];
-    double factor = (double)((k + 1) / 2), centre = (double)(k - 1) / 2;
+    size_t k = (size_t)dims[0], channels = (size_t)dims[2], factor = (k + 1) / 2;
+    double centre = (double)(k - 1) / 2;
     for (size_t c = 0; c < channels; c++)
-        for (size_t i = 0; i < k * k; i++)
-            values[(c * channels + c) * k * k + i] =
-                (1 - fabs((double)(i % k) - centre) / factor) *
-                (1 - fabs((double)(i / k) - centre) / factor);
+        for (size_t y = 0; y < k; y++)
+            for (size_t x = 0; x < k; x++)
+                values[((c * channels + c) * k + y) * k + x] =
+                    (1 - fabs((double)x - centre) / (double)factor) *
+                    (1 - fabs((double)y - centre) / (double)factor);
 }
 
 static bool is(const evl_span *s, const char *word)
