@@ -125,8 +125,7 @@ static void a_description_that_only_names_a_model_is_its_path(void **state)
     static const char *const texts[] = {
         "BrainScriptNetworkBuilder = (BS.Network.Load (\"a/b.dnn\"))",
         "root=a\nBrainScriptNetworkBuilder=( BS.Network.Load(\"$root$/b.dnn\") )",
-        "BrainScriptNetworkBuilder=(new ComputationNetworkFromFile [ pathName='a/b.dnn' ; "
-        "precision = 'float' ])",
+        "BrainScriptNetworkBuilder=(new ComputationNetworkFromFile [ pathName='a/b.dnn' ; precision='float' ])",
         "SimpleNetworkBuilder=[ modelPath=a/b.dnn\n deviceId=-1; traceLevel=1 ]",
         "modelPath=other\ncreateNetwork=[ modelPath=\"a/b.dnn\" ]",
     };
