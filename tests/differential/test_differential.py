@@ -15,9 +15,7 @@ SEEDS = int(os.environ.get("DIFFERENTIAL_SEEDS", "10"))
 
 # What the library does not offer yet, or not in all its forms.
 MS = "com.microsoft."
-OPEN = {"Resize": "integers in mode linear", MS + "DynamicQuantizeMatMul": "not offered", MS + "GatherBlockQuantized": "not offered",
-        MS + "GroupQueryAttention": "not offered", MS + "MatMulNBits": "weights of a run, groups", MS + "MultiHeadAttention": "packed forms",
-        MS + "QLinearAveragePool": "channels last", MS + "QLinearGlobalAveragePool": "channels last"}
+OPEN = {"Resize": "integers in mode linear", MS + "GroupQueryAttention": "not offered", MS + "MultiHeadAttention": "packed forms"}
 UNKNOWN_THERE = {"SequenceMap", "SwiGLU"}      # to ONNX Runtime: for onnx's own evaluator, see differ.py
 
 

@@ -48,15 +48,14 @@ static void check_end(const writing *w, const evl_node *last, size_t scale)
     assert_string_equal(w->d.domain, "");
     assert_int_equal(w->d.n_inputs, 3);
     assert_int_equal(w->d.n_attributes, 0);
-    assert_ptr_equal(w->inputs[0], last->outputs[0]);
-    assert_ptr_equal(w->inputs[1], &w->values[scale]);
-    assert_ptr_equal(w->inputs[2], &w->values[scale + 1]);
+    assert_ptr_equal(w->d.inputs[0], last->outputs[0]);
+    assert_ptr_equal(w->d.inputs[1], &w->values[scale]);
+    assert_ptr_equal(w->d.inputs[2], &w->values[scale + 1]);
 }
 
 static void one_input_is_made_real_and_the_result_quantized(void **state)
 {
-    static const char *const names[] = { "AveragePool", "GlobalAveragePool", "LeakyRelu", "Sigmoid",
-                                         "Softmax" };
+    static const char *const names[] = { "AveragePool", "GlobalAveragePool", "LeakyRelu", "Sigmoid" };
     (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         writing w = { .attributes = { evl_attribute_number("alpha", 0.5) }, .d.n_attributes = 1 };
@@ -109,37 +108,115 @@ static void numbers_of_few_bits_become_bytes_with_a_scale_for_each_block(void **
     const evl_node *turned = node_at(&w, 2, "Transpose", 1);
     assert_ptr_equal(shaped->inputs[0], &w.values[2]);
     assert_int_equal(evl_node_int(from, "block_size", 0), 8);
-    assert_memory_equal(from->inputs[0]->t.data, ((uint8_t[]){ 0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 14, 0, 0, 0, 0, 0, 0, 12 }), 18);
+    assert_memory_equal(from->inputs[0]->t.data,
+                        ((uint8_t[]){ 0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 14, 0, 0, 0, 0, 0, 0, 12 }), 18);
     assert_memory_equal(from->inputs[2]->t.data, ((uint8_t[]){ 5, 2, 7, 9 }), 4);
     assert_string_equal(w.d.op, "MatMul");
-    assert_ptr_equal(w.inputs[1], turned->outputs[0]);
+    assert_ptr_equal(w.d.inputs[1], turned->outputs[0]);
     end(&w);
 }
 
-static void weights_that_are_no_constant_or_too_short_are_not_offered(void **state)
+static void weights_of_a_run_are_spread_by_shifts(void **state)
 {
-    static const uint8_t b[16] = { 0 };
+    writing w = { .attributes = { evl_attribute_int("K", 9), evl_attribute_int("N", 2),
+                                  evl_attribute_int("block_size", 8) },
+                  .d.n_attributes = 3 };
     (void)state;
-    for (int64_t n = 0; n < 16; n += 15) {
-        writing w = { .attributes = { evl_attribute_int("K", 9), evl_attribute_int("N", 2),
-                                      evl_attribute_int("block_size", 8) },
-                      .d.n_attributes = 3 };
-        if (n)
-            hold(&w.values[1], EVAL_UINT8, b, n);
-        write_op(&w, "MatMulNBits", "com.microsoft", 3);
-        assert_string_equal(w.d.op, "MatMulNBits");
+    write_op(&w, "MatMulNBits", "com.microsoft", 3);
+    const evl_node *shift = node_at(&w, 2, "BitShift", 2), *mask = node_at(&w, 3, "BitwiseAnd", 2);
+    assert_memory_equal(shift->inputs[1]->t.data, ((uint8_t[]){ 0, 4 }), 2);
+    assert_int_equal(*(const uint8_t *)mask->inputs[1]->t.data, 15);
+    assert_string_equal(w.d.op, "MatMul");
+    end(&w);
+}
+
+/* A block's number for each of K: no neighbours share one, so each weight gets its own scale. */
+static void groups_give_each_weight_its_scale(void **state)
+{
+    writing w = { .attributes = { evl_attribute_int("K", 16), evl_attribute_int("N", 1),
+                                  evl_attribute_int("block_size", 16), evl_attribute_int("bits", 8) },
+                  .d.n_attributes = 4 };
+    (void)state;
+    write_op(&w, "MatMulNBits", "com.microsoft", 6);
+    bool gathers = false;
+    for (size_t i = 0; i < w.scope.graph->n_nodes; i++) {
+        const evl_node *node = w.scope.graph->nodes[i];
+        gathers |= strcmp(node->op->name, "Gather") == 0;
+        assert_string_not_equal(node->op->name, "DequantizeLinear");
+    }
+    assert_true(gathers);
+    assert_string_equal(w.d.op, "Add");
+    end(&w);
+}
+
+static void bytes_are_gathered_before_they_are_spread(void **state)
+{
+    writing w = { .attributes = { evl_attribute_int("block_size", 16) }, .d.n_attributes = 1 };
+    (void)state;
+    w.values[0].t.type = EVAL_UINT8;
+    write_op(&w, "GatherBlockQuantized", "com.microsoft", 3);
+    assert_ptr_equal(node_at(&w, 0, "Gather", 2)->inputs[0], &w.values[0]);
+    assert_ptr_equal(node_at(&w, 1, "Gather", 2)->inputs[0], &w.values[2]);
+    assert_string_equal(w.d.op, "DequantizeLinear");
+    assert_int_equal(w.d.n_inputs, 3);
+    assert_int_equal(w.d.n_attributes, 2);
+    end(&w);
+}
+
+static void channels_that_are_last_are_moved_and_moved_back(void **state)
+{
+    static const int64_t kernel[] = { 2, 2 }, there[] = { 0, 3, 1, 2 }, back[] = { 0, 2, 3, 1 };
+    writing w = { .attributes = { evl_attribute_int("channels_last", 1),
+                                  evl_attribute_ints("kernel_shape", kernel, 2) },
+                  .d.n_attributes = 2 };
+    (void)state;
+    write_op(&w, "QLinearAveragePool", "com.microsoft", 5);
+    size_t n;
+    assert_memory_equal(evl_node_ints(node_at(&w, 0, "Transpose", 1), "perm", &n), there, sizeof there);
+    (void)node_at(&w, 2, "AveragePool", 1);
+    (void)node_at(&w, 3, "QuantizeLinear", 3);
+    assert_string_equal(w.d.op, "Transpose");
+    assert_memory_equal(w.d.attributes[0].u.ints, back, sizeof back);
+    end(&w);
+}
+
+static void softmax_of_an_old_opset_is_one_of_rows(void **state)
+{
+    (void)state;
+    for (int64_t opset = 11; opset <= 13; opset += 2) {
+        writing w = { .attributes = { evl_attribute_int("opset", opset), evl_attribute_int("axis", 1) },
+                      .d.n_attributes = 2 };
+        write_op(&w, "QLinearSoftmax", "com.microsoft", 5);
+        if (opset == 11)
+            assert_int_equal(evl_node_int(node_at(&w, 1, "Flatten", 1), "axis", 0), 1);
+        else
+            assert_int_equal(evl_node_int(node_at(&w, 1, "Softmax", 1), "axis", 0), 1);
+        assert_string_equal(w.d.op, "QuantizeLinear");
         end(&w);
     }
 }
 
-static void other_operators_and_layouts_stay_as_they_are(void **state)
+static void what_is_real_is_quantized_by_its_own_range(void **state)
 {
-    writing last = { .attributes = { evl_attribute_int("channels_last", 1) }, .d.n_attributes = 1 };
-    writing other = { .d.n_attributes = 0 };
+    writing w = { .d.n_attributes = 0 };
     (void)state;
-    write_op(&last, "QLinearAveragePool", "com.microsoft", 5);
-    assert_string_equal(last.d.op, "QLinearAveragePool");
-    end(&last);
+    write_op(&w, "DynamicQuantizeMatMul", "com.microsoft", 5);
+    const evl_node *node = w.scope.graph->nodes[0];
+    assert_string_equal(node->op->name, "DynamicQuantizeLinear");
+    assert_string_equal(w.d.op, "MatMulIntegerToFloat");
+    assert_string_equal(w.d.domain, "com.microsoft");
+    assert_ptr_equal(w.d.inputs[4], node->outputs[2]);
+    assert_ptr_equal(w.d.inputs[6], &w.values[4]);
+    end(&w);
+}
+
+static void other_operators_stay_as_they_are(void **state)
+{
+    writing few = { .d.n_attributes = 0 }, other = { .d.n_attributes = 0 };
+    (void)state;
+    write_op(&few, "QLinearAveragePool", "com.microsoft", 3);
+    assert_string_equal(few.d.op, "QLinearAveragePool");
+    end(&few);
     write_op(&other, "QLinearSigmoid", "", 5);
     assert_string_equal(other.d.op, "QLinearSigmoid");
     assert_int_equal(other.scope.graph->n_nodes, 0);
@@ -152,8 +229,13 @@ int main(void)
         cmocka_unit_test(one_input_is_made_real_and_the_result_quantized),
         cmocka_unit_test(each_input_of_a_concat_has_a_scale_and_a_zero_point),
         cmocka_unit_test(numbers_of_few_bits_become_bytes_with_a_scale_for_each_block),
-        cmocka_unit_test(weights_that_are_no_constant_or_too_short_are_not_offered),
-        cmocka_unit_test(other_operators_and_layouts_stay_as_they_are),
+        cmocka_unit_test(weights_of_a_run_are_spread_by_shifts),
+        cmocka_unit_test(groups_give_each_weight_its_scale),
+        cmocka_unit_test(bytes_are_gathered_before_they_are_spread),
+        cmocka_unit_test(channels_that_are_last_are_moved_and_moved_back),
+        cmocka_unit_test(softmax_of_an_old_opset_is_one_of_rows),
+        cmocka_unit_test(what_is_real_is_quantized_by_its_own_range),
+        cmocka_unit_test(other_operators_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

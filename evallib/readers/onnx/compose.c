@@ -67,6 +67,11 @@ evl_value *evl_compose_ints(evl_composing *c, const int64_t *ints, size_t n)
     return constant(c, EVAL_INT64, &shape, ints);
 }
 
+evl_value *evl_compose_bytes(evl_composing *c, const evl_shape *shape, const uint8_t *bytes)
+{
+    return constant(c, EVAL_UINT8, shape, bytes);
+}
+
 evl_value *evl_compose_added(evl_composing *c, evl_value *x, evl_value *y)
 {
     return y ? evl_compose_2(c, "Add", x, y) : x;

@@ -25,6 +25,8 @@ evl_value *evl_compose_2(evl_composing *, const char *op, evl_value *x, evl_valu
 evl_value *evl_compose_constant(evl_composing *, double);       /* float32, a scalar */
 evl_value *evl_compose_ints(evl_composing *, const int64_t *, size_t n); /* int64, rank 1 */
 
+evl_value *evl_compose_bytes(evl_composing *, const evl_shape *, const uint8_t *); /* uint8 */
+
 /* x with y added, when there is one. */
 evl_value *evl_compose_added(evl_composing *, evl_value *x, evl_value *y);
 
@@ -33,5 +35,6 @@ EVL_MUST_USE EvalStatus evl_compose_end(evl_composing *, const char *op, evl_val
                                         size_t n_inputs, const evl_attribute *, size_t n_attributes);
 
 typedef EvalStatus evl_compose(evl_composing *);
-evl_compose evl_compose_attention, evl_compose_flex_attention, evl_compose_multi_head_attention;
+evl_compose evl_compose_attention, evl_compose_few_bits, evl_compose_flex_attention,
+    evl_compose_gather_blocks, evl_compose_multi_head_attention;
 #endif

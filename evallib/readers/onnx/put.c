@@ -2,7 +2,7 @@
 #include "ops/ops.h"
 #include "readers/onnx/onnx.h"
 
-static EvalStatus put(evl_onnx_putter *p, evl_value **output, const char *op,
+static EvalStatus put(evl_onnx_putter *p, evl_value **outputs, size_t n_outputs, const char *op,
                       evl_value *const *inputs, size_t n_inputs, const evl_attribute *attributes,
                       size_t n_attributes)
 {
@@ -14,15 +14,19 @@ static EvalStatus put(evl_onnx_putter *p, evl_value **output, const char *op,
     EvalStatus st = evl_onnx_inner_name(o, p->scope, p->d->name, &name);
     if (st != EVAL_OK)
         return st;
-    evl_node *node = evl_graph_node(p->scope->graph, evl_op_find(NULL, op), name, n_inputs, 1);
-    *output = *output ? *output : evl_graph_value(p->scope->graph, NULL);
-    if (!node || !*output || !evl_node_attributes(node, attributes, n_attributes))
+    evl_node *node = evl_graph_node(p->scope->graph, evl_op_find(NULL, op), name, n_inputs, n_outputs);
+    if (!node || !evl_node_attributes(node, attributes, n_attributes))
         return evl_no_memory(o->ctx);
     node->version = EVL_ONNX_NEWEST_OPSET;
     node->where = p->d->where;
     for (size_t i = 0; i < n_inputs; i++)
         node->inputs[i] = inputs[i];
-    evl_node_output(node, 0, *output);
+    for (size_t i = 0; i < n_outputs; i++) {
+        outputs[i] = outputs[i] ? outputs[i] : evl_graph_value(p->scope->graph, NULL);
+        if (!outputs[i])
+            return evl_no_memory(o->ctx);
+        evl_node_output(node, i, outputs[i]);
+    }
     return EVAL_OK;
 }
 
@@ -31,7 +35,7 @@ void evl_onnx_put_to(evl_onnx_putter *p, evl_value *output, const char *op,
                      size_t n_attributes)
 {
     if (p->status == EVAL_OK)
-        p->status = put(p, &output, op, inputs, n_inputs, attributes, n_attributes);
+        p->status = put(p, &output, 1, op, inputs, n_inputs, attributes, n_attributes);
 }
 
 evl_value *evl_onnx_put(evl_onnx_putter *p, const char *op, evl_value *const *inputs,
@@ -39,6 +43,13 @@ evl_value *evl_onnx_put(evl_onnx_putter *p, const char *op, evl_value *const *in
 {
     evl_value *output = NULL;
     if (p->status == EVAL_OK)
-        p->status = put(p, &output, op, inputs, n_inputs, attributes, n_attributes);
+        p->status = put(p, &output, 1, op, inputs, n_inputs, attributes, n_attributes);
     return output;
+}
+
+void evl_onnx_put_many(evl_onnx_putter *p, evl_value **outputs, size_t n_outputs, const char *op,
+                       evl_value *const *inputs, size_t n_inputs)
+{
+    if (p->status == EVAL_OK)
+        p->status = put(p, outputs, n_outputs, op, inputs, n_inputs, NULL, 0);
 }
