@@ -219,11 +219,11 @@ static void an_unknown_activation_is_refused(void **state)
 
 enum { HEADS = 2, HEAD = 3, N_Q = 3, N_K = 4 };
 
-/* Row i of head h, by weights that come from `score`. */
+/* A row of a head; `sum` is that of the weights which have no value. */
 static void check_head(const double *y, const double *q, const double *k, const double *v,
-                       size_t row, const double *added, double scale)
+                       size_t row, const double *added, double scale, double sum)
 {
-    double weight[N_K], sum = 0;
+    double weight[N_K];
     for (size_t j = 0; j < N_K; j++) {
         weight[j] = added[j];
         for (size_t d = 0; d < HEAD; d++)
@@ -259,7 +259,7 @@ static void heads_of_a_padded_sample(void **state)
     result(&c, c.outputs[0], y);
     for (size_t i = 0; i < N_Q * HEADS; i++)
         check_head(y + i * HEAD, data_of(in[0]) + i * HEAD, data_of(in[1]) + i % HEADS * HEAD,
-                   data_of(in[2]) + i % HEADS * HEAD, (size_t)HEADS * HEAD, added, 1 / sqrt(HEAD));
+                   data_of(in[2]) + i % HEADS * HEAD, (size_t)HEADS * HEAD, added, 1 / sqrt(HEAD), 0);
     end(&c);
 }
 
@@ -289,7 +289,95 @@ static void bodies_change_scores(void **state)
     result(&c, c.outputs[0], y);
     for (size_t i = 0; i < HEADS * N_Q; i++)
         check_head(y + i * HEAD, data_of(in[0]) + i * HEAD, data_of(in[1]), data_of(in[2]), HEAD,
-                   data_of(added) + i % N_Q * N_K, 0.5);
+                   data_of(added) + i % N_Q * N_K, 0.5, 0);
+    end(&c);
+}
+
+/* K and V in one tensor, side by side for each head; a sample has three keys of four. */
+static void keys_and_values_come_in_one_input(void **state)
+{
+    (void)state;
+    composed c;
+    double y[N_Q * HEADS * HEAD];
+    const int64_t q[] = { 1, N_Q, HEADS * HEAD }, kv[] = { 1, N_K, HEADS, 2, HEAD }, samples = 1;
+    static int32_t keys[] = { 3 };
+    const double added[N_K] = { 0, 0, 0, -50 };
+    evl_shape shape = evl_shape_of(1, &samples);
+    begin(&c, "com.microsoft", "MultiHeadAttention");
+    set(&c, evl_attribute_int("num_heads", HEADS));
+    set(&c, evl_attribute_number("mask_filter_value", -50));
+    take(&c, constant(&c.n, 3, q));
+    take(&c, constant(&c.n, 5, kv));
+    take(&c, NULL);
+    take(&c, NULL);
+    take(&c, evl_graph_constant(c.n.b.graph, NULL, EVAL_INT32, &shape, keys));
+    const double *from = data_of(c.inputs[0]), *pair = data_of(c.inputs[1]);
+    result(&c, c.outputs[0], y);
+    for (size_t i = 0; i < N_Q * HEADS; i++) {
+        const double *k = pair + i % HEADS * 2 * HEAD;
+        check_head(y + i * HEAD, from + i * HEAD, k, k + HEAD, (size_t)HEADS * 2 * HEAD, added,
+                   1 / sqrt(HEAD), 0);
+    }
+    end(&c);
+}
+
+/* Three new rows behind one that was before, for two heads of Q; each row sees what is before
+** it, no farther than two keys back; then with a weight that goes nowhere. */
+static void queries_share_keys_that_are_stored(void **state)
+{
+    (void)state;
+    for (int64_t is_smooth = 0; is_smooth < 2; is_smooth++) {
+        composed c;
+        double y[N_Q * HEADS * HEAD], k[N_K * HEAD], v[N_K * HEAD];
+        const int64_t q[] = { 1, N_Q, HEADS * HEAD }, new[] = { 1, N_Q, HEAD }, past[] = { 1, 1, 1, HEAD };
+        static int32_t last[] = { N_K - 1 }, total[] = { N_K };
+        evl_shape shape = evl_shape_of(1, (const int64_t[]){ 1 }), one = evl_shape_scalar();
+        begin(&c, "com.microsoft", "GroupQueryAttention");
+        set(&c, evl_attribute_int("num_heads", HEADS));
+        set(&c, evl_attribute_int("kv_num_heads", 1));
+        set(&c, evl_attribute_int("local_window_size", 2));
+        set(&c, evl_attribute_int("smooth_softmax", is_smooth));
+        take(&c, constant(&c.n, 3, q));
+        for (size_t i = 0; i < 4; i++)
+            take(&c, constant(&c.n, i < 2 ? 3 : 4, i < 2 ? new : past));
+        take(&c, evl_graph_constant(c.n.b.graph, NULL, EVAL_INT32, &shape, last));
+        take(&c, evl_graph_constant(c.n.b.graph, NULL, EVAL_INT32, &one, total));
+        const double *from = data_of(c.inputs[0]);
+        memcpy(k, data_of(c.inputs[3]), HEAD * sizeof *k);
+        memcpy(k + HEAD, data_of(c.inputs[1]), sizeof k - HEAD * sizeof *k);
+        memcpy(v, data_of(c.inputs[4]), HEAD * sizeof *v);
+        memcpy(v + HEAD, data_of(c.inputs[2]), sizeof v - HEAD * sizeof *v);
+        result(&c, c.outputs[0], y);
+        for (size_t i = 0; i < N_Q * HEADS; i++) {
+            double added[N_K];
+            for (size_t j = 0; j < N_K; j++)
+                added[j] = j == i / HEADS || j == i / HEADS + 1 ? 0 : -900;
+            check_head(y + i * HEAD, from + i * HEAD, k, v, HEAD, added, 1 / sqrt(HEAD), (double)is_smooth);
+        }
+        end(&c);
+    }
+}
+
+/* The axis of rows stands in front of that of the batch. */
+static void rows_may_stand_in_front_of_a_batch(void **state)
+{
+    (void)state;
+    enum { BATCH = 2, M = 3, N = 4, K = 5 };
+    composed c;
+    double y[BATCH * M * N];
+    begin(&c, "com.microsoft", "FusedMatMul");
+    set(&c, evl_attribute_int("transBatchA", 1));
+    take(&c, constant(&c.n, 3, (int64_t[]){ M, BATCH, K }));
+    take(&c, constant(&c.n, 3, (int64_t[]){ BATCH, K, N }));
+    const double *a = data_of(c.inputs[0]), *b = data_of(c.inputs[1]);
+    result(&c, c.outputs[0], y);
+    for (size_t i = 0; i < BATCH * M * N; i++) {
+        size_t batch = i / (M * N), row = i / N % M;
+        double sum = 0;
+        for (size_t k = 0; k < K; k++)
+            sum += a[(row * BATCH + batch) * K + k] * b[(batch * K + k) * N + i % N];
+        near(y[i], sum);
+    }
     end(&c);
 }
 
@@ -299,6 +387,8 @@ static void other_forms_are_left(void **state)
     (void)state;
     composed c;
     begin(&c, "com.microsoft", "MultiHeadAttention");
+    take(&c, constant(&c.n, 2, table));
+    take(&c, NULL);
     take(&c, constant(&c.n, 2, table));
     assert_int_equal(evl_onnx_compose(&c.o, &c.scope, &c.d), EVAL_OK);
     assert_string_equal(c.d.op, "MultiHeadAttention");
@@ -316,6 +406,9 @@ int main(void)
         cmocka_unit_test(an_unknown_activation_is_refused),
         cmocka_unit_test(heads_of_a_padded_sample),
         cmocka_unit_test(bodies_change_scores),
+        cmocka_unit_test(keys_and_values_come_in_one_input),
+        cmocka_unit_test(queries_share_keys_that_are_stored),
+        cmocka_unit_test(rows_may_stand_in_front_of_a_batch),
         cmocka_unit_test(other_forms_are_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* The table of what is composed, and all of it but attention. */
 #include "readers/onnx/compose.h"
 #include "ops/ops.h"
+#include <stdio.h>
 #include <string.h>
 
 evl_value *evl_compose_in(const evl_composing *c, size_t input)
@@ -277,21 +278,27 @@ static EvalStatus fused_conv(evl_composing *c)
     return activate(c, evl_compose_added(c, x, residual), p);
 }
 
-/* Transposed operands are those of an Einsum, which reads them where they lie. */
+/* Transposed operands are those of an Einsum, which reads them where they lie: the axis of
+** rows may stand in front of those of the batch. */
 static EvalStatus fused_matmul(evl_composing *c)
 {
-    static const char *const equations[] = { "...ij,...jk->...ik", "...ji,...jk->...ik",
-                                             "...ij,...kj->...ik", "...ji,...kj->...ik" };
+    static const char *const of_a[] = { "...ij", "...ji", "i...j", "j...i" },
+                      *const of_b[] = { "...jk", "...kj", "j...k", "k...j" };
+    size_t a = (evl_compose_int(c, "transA", 0) ? 1 : 0) + (evl_compose_int(c, "transBatchA", 0) ? 2 : 0),
+           b = (evl_compose_int(c, "transB", 0) ? 1 : 0) + (evl_compose_int(c, "transBatchB", 0) ? 2 : 0);
     double alpha = evl_compose_number(c, "alpha", 1);
-    size_t which = (evl_compose_int(c, "transA", 0) ? 1 : 0) + (evl_compose_int(c, "transB", 0) ? 2 : 0);
     evl_value *in[] = { evl_compose_in(c, 0), evl_compose_in(c, 1) };
-    if (evl_compose_int(c, "transBatchA", 0) || evl_compose_int(c, "transBatchB", 0))
-        return EVAL_OK; /* is missed */
-    evl_attribute equation = evl_attribute_text("equation", equations[which]);
+    const size_t size = sizeof "...ij,...jk->...ik";
+    char *text = evl_arena_take(c->put.o->arena, size);
+    if (!text)
+        return evl_no_memory(c->put.o->ctx);
+    snprintf(text, size, "%s,%s->...ik", of_a[a], of_b[b]);
+    evl_attribute equation = evl_attribute_text("equation", text);
+    bool which = a || b;
     const char *op = which ? "Einsum" : "MatMul";
     if (alpha == 1)
-        return evl_compose_end(c, op, in, 2, &equation, which != 0);
-    evl_value *y = evl_onnx_put(&c->put, op, in, 2, &equation, which != 0);
+        return evl_compose_end(c, op, in, 2, &equation, which);
+    evl_value *y = evl_onnx_put(&c->put, op, in, 2, &equation, which);
     return evl_compose_end(c, "Mul", (evl_value *[]){ y, evl_compose_constant(c, alpha) }, 2, NULL, 0);
 }
 
@@ -313,6 +320,7 @@ static const struct {
     { "com.microsoft", "FusedGemm", 2, fused_gemm },
     { "com.microsoft", "FusedMatMul", 2, fused_matmul },
     { "com.microsoft", "Gelu", 1, gelu },
+    { "com.microsoft", "GroupQueryAttention", 7, evl_compose_group_query_attention },
     { "com.microsoft", "LayerNormalization", 2, layer },
     { "com.microsoft", "MultiHeadAttention", 1, evl_compose_multi_head_attention },
     { "com.microsoft", "QuickGelu", 1, quick_gelu },

@@ -36,5 +36,5 @@ EVL_MUST_USE EvalStatus evl_compose_end(evl_composing *, const char *op, evl_val
 
 typedef EvalStatus evl_compose(evl_composing *);
 evl_compose evl_compose_attention, evl_compose_few_bits, evl_compose_flex_attention,
-    evl_compose_gather_blocks, evl_compose_multi_head_attention;
+    evl_compose_gather_blocks, evl_compose_group_query_attention, evl_compose_multi_head_attention;
 #endif

@@ -1,5 +1,5 @@
-/* FlexAttention, and Attention and MultiHeadAttention of com.microsoft, by ONNX's Attention
-** and by what stands around it. */
+/* FlexAttention, and Attention, GroupQueryAttention and MultiHeadAttention of com.microsoft, by
+** ONNX's Attention and by what stands around it. */
 #include "ops/ops.h"
 #include "readers/onnx/compose.h"
 
@@ -97,44 +97,72 @@ EvalStatus evl_compose_flex_attention(evl_composing *c)
 
 /* --- com.microsoft --- */
 
-/* Of how many keys each sample has, which ones: [samples, keys]; as many keys as rows of x. */
-static evl_value *counted(evl_composing *c, evl_value *count, evl_value *x)
+static evl_value *cast(evl_composing *c, evl_value *x, EvalType type)
 {
-    const int64_t zero[] = { 0 }, one[] = { 1 };
-    evl_attribute to = evl_attribute_int("to", EVAL_INT64);
-    evl_value *range[3] = { evl_compose_ints(c, zero, 1), dims(c, x, 1, 2),
-                            evl_compose_ints(c, one, 1) };
-    for (size_t i = 0; i < 3; i++)
-        range[i] = with_ints(c, "Squeeze", range[i], zero, 1);
-    evl_value *keys = evl_onnx_put(&c->put, "Range", range, 3, NULL, 0);
-    count = evl_onnx_put(&c->put, "Cast", &count, 1, &to, 1);
-    return evl_compose_2(c, "Less", keys, with_ints(c, "Unsqueeze", count, one, 1));
+    evl_attribute to = evl_attribute_int("to", type);
+    return evl_onnx_put(&c->put, "Cast", &x, 1, &to, 1);
 }
 
-/* Which keys a mask of [samples, keys] or [samples, rows, keys] lets through, as what is
-** added to scores; and what else is added. */
-static evl_value *bias_of(evl_composing *c, evl_value *mask, evl_value *more)
+/* 0 .. n-1, n in a tensor of rank 1. */
+static evl_value *counting(evl_composing *c, evl_value *n)
+{
+    const int64_t zero[] = { 0 }, one[] = { 1 };
+    evl_value *range[3] = { evl_compose_ints(c, zero, 1), n, evl_compose_ints(c, one, 1) };
+    for (size_t i = 0; i < 3; i++)
+        range[i] = with_ints(c, "Squeeze", range[i], zero, 1);
+    return evl_onnx_put(&c->put, "Range", range, 3, NULL, 0);
+}
+
+/* What of n keys a mask lets through, as what is added to scores; and what else is added. Its
+** shape is [samples], how many there are, [samples, keys] or [samples, rows, keys]. */
+static evl_value *bias_of(evl_composing *c, evl_value *mask, evl_value *n, evl_value *more)
 {
     const int64_t axes[] = { 1, 2 };
-    evl_attribute to = evl_attribute_int("to", EVAL_BOOL);
     if (!mask)
         return more;
+    int32_t rank = mask->t.shape.rank;
+    if (rank == 1) {
+        mask = with_ints(c, "Unsqueeze", cast(c, mask, EVAL_INT64), axes, 1);
+        mask = evl_compose_2(c, "Less", counting(c, n), mask);
+    }
     double filter = evl_compose_number(c, "mask_filter_value", -10000);
-    evl_value *in[] = { evl_onnx_put(&c->put, "Cast", &mask, 1, &to, 1), evl_compose_constant(c, 0),
+    evl_value *in[] = { cast(c, mask, EVAL_BOOL), evl_compose_constant(c, 0),
                         evl_compose_constant(c, filter) };
     evl_value *bias = evl_onnx_put(&c->put, "Where", in, 3, NULL, 0);
-    bias = with_ints(c, "Unsqueeze", bias, axes, mask->t.shape.rank == 3 ? 1 : 2);
+    bias = with_ints(c, "Unsqueeze", bias, axes, rank == 3 ? 1 : 2);
     return evl_compose_added(c, bias, more);
 }
 
-static bool is_mask(const evl_value *mask)
+/* As many keys as x has of that axis, and past ones. */
+static evl_value *keys_of(evl_composing *c, evl_value *x, int64_t axis, evl_value *past)
 {
-    int32_t rank = mask ? mask->t.shape.rank : 2;
-    return rank == EVL_UNKNOWN_RANK || rank == 2 || rank == 3;
+    return evl_compose_added(c, dims(c, x, axis, axis + 1), past ? dims(c, past, 2, 3) : NULL);
+}
+
+static evl_value *turned(evl_composing *c, evl_value *x)
+{
+    static const int64_t order[] = { 0, 2, 1, 3 };
+    const evl_attribute perm = evl_attribute_ints("perm", order, 4);
+    return evl_onnx_put(&c->put, "Transpose", &x, 1, &perm, 1);
+}
+
+/* [samples, rows, width] as [samples, heads, rows, size]. */
+static evl_value *with_heads(evl_composing *c, evl_value *x, int64_t heads)
+{
+    return turned(c, with_ints(c, "Reshape", x, (const int64_t[]){ 0, 0, heads, -1 }, 4));
+}
+
+/* [samples, heads, rows, size] ends as [samples, rows, width]. */
+static EvalStatus end_flat(evl_composing *c, evl_value *y)
+{
+    evl_value *in[] = { turned(c, y), evl_compose_ints(c, (const int64_t[]){ 0, 0, -1 }, 3) };
+    c->d->n_outputs = 1;
+    return evl_compose_end(c, "Reshape", in, 2, NULL, 0);
 }
 
 typedef struct attention {
     evl_value *q, *k, *v, *bias, *past_k, *past_v;
+    bool has_heads; /* q, k and v have rank 4 */
 } attention;
 
 static EvalStatus end(evl_composing *c, const attention *a)
@@ -148,31 +176,66 @@ static EvalStatus end(evl_composing *c, const attention *a)
         evl_attribute_number("scale", scale),
     };
     evl_value *in[] = { a->q, a->k, a->v, a->bias, a->past_k, a->past_v };
-    return evl_compose_end(c, "Attention", in, 6, all, scale == 0 ? 3 : 4);
+    evl_value *outputs[] = { NULL, evl_compose_out(c, 1), evl_compose_out(c, 2) };
+    size_t n = scale == 0 ? 3 : 4;
+    if (!a->has_heads)
+        return evl_compose_end(c, "Attention", in, 6, all, n);
+    evl_onnx_put_many(&c->put, outputs, outputs[2] ? 3 : outputs[1] ? 2 : 1, "Attention", in, 6, all, n);
+    return end_flat(c, outputs[0]);
 }
 
-/* Q, K and V in three inputs; other forms are missed. */
+/* Bias of Q, K or V, side by side: `which` of them. The first two are as wide as Q. */
+static evl_value *added_part(evl_composing *c, evl_value *x, evl_value *bias, evl_value *width, int64_t which)
+{
+    const int64_t whole[] = { INT64_MAX };
+    evl_value *edge[3] = { with_ints(c, "Mul", width, &which, 1), NULL, evl_compose_ints(c, whole, 1) };
+    edge[1] = which == 2 ? edge[2] : evl_compose_2(c, "Add", edge[0], width);
+    evl_value *in[] = { bias, edge[0], edge[1] };
+    return evl_compose_2(c, "Add", x, evl_onnx_put(&c->put, "Slice", in, 3, NULL, 0));
+}
+
+/* One of those packed side by side in [samples, rows, heads, n, size]. */
+static evl_value *unpacked(evl_composing *c, evl_value *x, int64_t which)
+{
+    const evl_attribute axis = evl_attribute_int("axis", 3);
+    evl_value *at = with_ints(c, "Squeeze", evl_compose_ints(c, &which, 1), (const int64_t[]){ 0 }, 1);
+    return turned(c, evl_onnx_put(&c->put, "Gather", (evl_value *[]){ x, at }, 2, &axis, 1));
+}
+
+/* Forms of a mask that say the same of each run; there are those of sums over samples, too. */
+static bool is_mask(const evl_value *mask, const evl_value *x)
+{
+    const evl_shape *s = mask ? &mask->t.shape : NULL;
+    int64_t n = x->t.shape.rank > 0 ? x->t.shape.dim[0] : EVL_UNKNOWN_DIM;
+    if (!s || s->rank != 1)
+        return !s || s->rank == EVL_UNKNOWN_RANK || s->rank == 2 || s->rank == 3;
+    return s->dim[0] == n || s->dim[0] == EVL_UNKNOWN_DIM || n == EVL_UNKNOWN_DIM;
+}
+
+/* Q, K and V are three inputs, or packed in one or two, or K and V have heads already. */
 EvalStatus evl_compose_multi_head_attention(evl_composing *c)
 {
-    enum { QUERY, KEY, VALUE, BIAS, MASK, ADDED, PAST_K, PAST_V };
-    evl_value *in[3], *bias = evl_compose_in(c, BIAS);
-    int64_t n = bias ? bias->t.shape.rank == 1 ? bias->t.shape.dim[0] : EVL_UNKNOWN_DIM : 0, size = n / 3;
-    for (size_t i = QUERY; i <= VALUE; i++) {
-        in[i] = evl_compose_in(c, i);
-        if (!in[i] || in[i]->t.shape.rank > 3)
-            return EVAL_OK;
+    enum { QUERY, KEY, VALUE, BIAS, MASK, ADDED, PAST_K, PAST_V, PAST_LENGTH };
+    evl_value *in[] = { c->d->inputs[QUERY], evl_compose_in(c, KEY), evl_compose_in(c, VALUE) },
+              *bias = evl_compose_in(c, BIAS), *past = evl_compose_in(c, PAST_K),
+              *mask = evl_compose_in(c, MASK), *packed = in[VALUE] ? NULL : in[KEY] ? in[KEY] : in[QUERY];
+    bool is_cache = in[VALUE] && in[KEY] && in[KEY]->t.shape.rank == 4, has_heads = packed || is_cache;
+    int64_t first = packed == in[QUERY] ? QUERY : KEY, heads = evl_compose_int(c, "num_heads", 0);
+    if (c->d->n_outputs > 3 || evl_compose_in(c, PAST_LENGTH) || (packed && bias) ||
+        (in[VALUE] && !in[KEY]) || !is_mask(mask, in[QUERY]))
+        return EVAL_OK; /* is missed */
+    evl_value *width = bias ? dims(c, in[QUERY], 2, 3) : NULL;
+    for (int64_t i = QUERY; i <= VALUE; i++) {
+        if (packed && i >= first)
+            in[i] = unpacked(c, packed, i - first);
+        else if (bias && (i == QUERY || !is_cache))
+            in[i] = added_part(c, in[i], bias, width, i);
+        if (has_heads && i == QUERY && first != QUERY)
+            in[i] = with_heads(c, in[i], heads);
     }
-    const evl_shape *q = &in[QUERY]->t.shape;
-    if (n == EVL_UNKNOWN_DIM || !is_mask(evl_compose_in(c, MASK)) || c->d->n_outputs > 3)
-        return EVAL_OK;
-    if (q->rank == 3 && q->dim[2] != EVL_UNKNOWN_DIM && 2 * q->dim[2] <= n)
-        size = q->dim[2];
-    for (size_t i = QUERY; i <= VALUE && bias; i++)
-        in[i] = evl_compose_2(c, "Add", in[i], part(c, bias, 0, (int64_t)i * size,
-                                                    i == VALUE ? n : (int64_t)(i + 1) * size));
-    attention a = { in[QUERY], in[KEY], in[VALUE],
-                    bias_of(c, evl_compose_in(c, MASK), evl_compose_in(c, ADDED)),
-                    evl_compose_in(c, PAST_K), evl_compose_in(c, PAST_V) };
+    evl_value *n = mask ? keys_of(c, in[KEY], has_heads ? 2 : 1, past) : NULL;
+    attention a = { in[QUERY], in[KEY], in[VALUE], bias_of(c, mask, n, evl_compose_in(c, ADDED)),
+                    past, evl_compose_in(c, PAST_V), has_heads };
     return end(c, &a);
 }
 
@@ -212,15 +275,10 @@ EvalStatus evl_compose_attention(evl_composing *c)
     evl_value *x = evl_compose_in(c, X), *w = evl_compose_in(c, WEIGHTS), *projected[3],
               *bias = evl_compose_in(c, BIAS), *past = evl_compose_in(c, PAST),
               *mask = evl_compose_in(c, MASK);
-    bool is_count = mask && mask->t.shape.rank == 1 && !past && x->t.shape.rank == 3 &&
-                    mask->t.shape.dim[0] == x->t.shape.dim[0];
-    if (!w || w->t.shape.rank != 2 || w->t.shape.dim[1] == EVL_UNKNOWN_DIM ||
-        (!is_mask(mask) && !is_count) || evl_compose_int(c, "do_rotary", 0) ||
-        evl_compose_int(c, "past_present_share_buffer", 0))
+    if (!w || w->t.shape.rank != 2 || w->t.shape.dim[1] == EVL_UNKNOWN_DIM || !is_mask(mask, x) ||
+        evl_compose_int(c, "do_rotary", 0) || evl_compose_int(c, "past_present_share_buffer", 0))
         return EVAL_OK;
     int64_t each = w->t.shape.dim[1] / 3, from = 0;
-    if (is_count)
-        mask = counted(c, mask, x);
     for (size_t i = 0; i < 3; i++) {
         bool is_given = sizes && sizes->kind == EVL_ATTRIBUTE_INTS && sizes->n == 3;
         int64_t to = from + (is_given ? sizes->u.ints[i] : each);
@@ -229,10 +287,123 @@ EvalStatus evl_compose_attention(evl_composing *c)
             projected[i] = evl_compose_2(c, "Add", projected[i], part(c, bias, 0, from, to));
         from = to;
     }
+    evl_value *past_k = of_pair(c, past, 0), *n = mask ? keys_of(c, x, 1, past_k) : NULL;
     attention a = { projected[0], projected[1], projected[2],
-                    bias_of(c, mask, evl_compose_in(c, ADDED)),
-                    of_pair(c, past, 0), of_pair(c, past, 1) };
+                    bias_of(c, mask, n, evl_compose_in(c, ADDED)), past_k, of_pair(c, past, 1), false };
     evl_value *present = evl_compose_out(c, 1);
     EvalStatus st = present ? pair_of(c, present) : EVAL_OK;
     return st == EVAL_OK ? end(c, &a) : st;
+}
+
+/* --- GroupQueryAttention --- */
+
+enum { QUERY, KEY, VALUE, PAST_K, PAST_V, LAST, TOTAL, COS, SIN, POSITIONS, ADDED, SINK, K_SCALE, V_SCALE,
+       Q_NORM, K_NORM, NEW };
+
+/* Q, K and V with their heads; they may stand side by side in one input. */
+static void take_heads(evl_composing *c, evl_value **x)
+{
+    const int64_t n = evl_compose_int(c, "num_heads", 0), few = evl_compose_int(c, "kv_num_heads", 0),
+                  edge[] = { 0, n, n + few, n + 2 * few };
+    bool is_packed = !evl_compose_in(c, KEY);
+    evl_value *all = is_packed ? with_heads(c, evl_compose_in(c, QUERY), edge[3]) : NULL;
+    for (size_t i = QUERY; i <= VALUE; i++)
+        x[i] = is_packed ? part(c, all, 1, edge[i], edge[i + 1])
+                         : with_heads(c, evl_compose_in(c, i), edge[i + 1] - edge[i]);
+}
+
+/* Q or K normalized, and turned by where its rows are. */
+static evl_value *placed(evl_composing *c, evl_value *x, size_t which, evl_value *positions)
+{
+    evl_value *norm = evl_compose_in(c, Q_NORM + which), *cos = evl_compose_in(c, COS);
+    double epsilon = evl_compose_number(c, "qk_norm_epsilon", 1e-6);
+    epsilon = evl_compose_number(c, which == QUERY ? "q_norm_epsilon" : "k_norm_epsilon", epsilon);
+    const evl_attribute how = evl_attribute_number("epsilon", epsilon);
+    if (norm)
+        x = evl_onnx_put(&c->put, "RMSNormalization", (evl_value *[]){ x, norm }, 2, &how, 1);
+    if (!cos || !evl_compose_int(c, "do_rotary", 0))
+        return x;
+    const evl_shape *s = &cos->t.shape;
+    const evl_attribute turn[] = {
+        evl_attribute_int("interleaved", evl_compose_int(c, "rotary_interleaved", 0)),
+        evl_attribute_int("rotary_embedding_dim", s->rank == 2 && s->dim[1] != EVL_UNKNOWN_DIM ? 2 * s->dim[1] : 0),
+    };
+    evl_value *in[] = { x, cos, evl_compose_in(c, SIN), positions };
+    return evl_onnx_put(&c->put, "RotaryEmbedding", in, 4, turn, 2);
+}
+
+/* New keys or values where each sample's place is among what was before; 0 behind its end. */
+static evl_value *stored(evl_composing *c, evl_value *x, size_t which, evl_value *place, evl_value *end_of)
+{
+    evl_value *past = evl_compose_in(c, PAST_K + which - KEY), *out = evl_compose_out(c, which);
+    const evl_attribute axis = evl_attribute_int("axis", 2);
+    const int64_t zero[] = { 0 }, two[] = { 2 }, rest[] = { -1 }, others[] = { 1, 2, 3 };
+    if (!past && out)
+        evl_onnx_put_to(&c->put, out, "Identity", &x, 1, NULL, 0);
+    if (!past)
+        return x;
+    evl_value *total = with_ints(c, "Reshape", evl_compose_in(c, TOTAL), rest, 1);
+    total = evl_compose_2(c, "Max", cast(c, total, EVAL_INT64), dims(c, past, 2, 3));
+    evl_value *cut[] = { evl_onnx_put(&c->put, "Concat", (evl_value *[]){ past, x }, 2, &axis, 1),
+                         evl_compose_ints(c, zero, 1), total, evl_compose_ints(c, two, 1) };
+    evl_value *in[] = { evl_onnx_put(&c->put, "Slice", cut, 4, NULL, 0), x, place };
+    in[1] = evl_onnx_put(&c->put, "TensorScatter", in, 3, NULL, 0);
+    in[0] = evl_compose_2(c, "Less", with_ints(c, "Unsqueeze", counting(c, total), rest, 1),
+                          with_ints(c, "Unsqueeze", end_of, others, 3));
+    in[2] = evl_compose_constant(c, 0);
+    evl_onnx_put_many(&c->put, &out, 1, "Where", in, 3, NULL, 0);
+    return out;
+}
+
+/* One more score in the sum of weights, for which there is no value: each row shrinks. */
+static evl_value *drained(evl_composing *c, evl_value *y, evl_value *scores)
+{
+    const int64_t last[] = { -1 }, heads[] = { -1, 1, 1 };
+    evl_value *sink = evl_compose_in(c, SINK);
+    evl_value *sum = with_ints(c, "ReduceLogSumExp", scores, last, 1);
+    if (sink)
+        sum = evl_compose_2(c, "Sub", sum, with_ints(c, "Reshape", sink, heads, 3));
+    return evl_compose_2(c, "Mul", y, evl_compose_1(c, "Sigmoid", sum));
+}
+
+static EvalStatus attend(evl_composing *c, evl_value *const *x, evl_value *valid)
+{
+    int64_t window = evl_compose_int(c, "local_window_size", -1);
+    bool is_drained = evl_compose_in(c, SINK) || evl_compose_int(c, "smooth_softmax", 0) > 0;
+    double scale = evl_compose_number(c, "scale", 0);
+    const evl_attribute all[] = {
+        evl_attribute_int("is_causal", evl_compose_int(c, "causal", 1)),
+        evl_attribute_int("left_window_size", window > 0 ? window - 1 : -1),
+        evl_attribute_number("softcap", evl_compose_number(c, "softcap", 0)),
+        evl_attribute_int("qk_matmul_output_mode", 2),
+        evl_attribute_number("scale", scale),
+    };
+    evl_value *in[] = { x[QUERY], x[KEY], x[VALUE], evl_compose_in(c, ADDED), NULL, NULL, valid };
+    evl_value *y[4] = { NULL };
+    evl_onnx_put_many(&c->put, y, is_drained ? 4 : 1, "Attention", in, 7, all, scale == 0 ? 4 : 5);
+    return end_flat(c, is_drained ? drained(c, y[0], y[3]) : y[0]);
+}
+
+/* Rows of a sample end at its last key, or, padded, begin at key 0. What is of no sample's is
+** whatever comes of it. */
+EvalStatus evl_compose_group_query_attention(evl_composing *c)
+{
+    const int64_t rest[] = { -1 }, one[] = { 1 }, zero[] = { 0 };
+    evl_value *x[3], *new = evl_compose_in(c, NEW), *positions = evl_compose_in(c, POSITIONS);
+    if (!evl_compose_in(c, LAST) || !evl_compose_in(c, TOTAL) || evl_compose_in(c, K_SCALE) ||
+        !evl_compose_in(c, KEY) != !evl_compose_in(c, VALUE) || c->d->n_outputs > 3 ||
+        evl_compose_int(c, "sliding_window_cache", 0))
+        return EVAL_OK; /* is missed */
+    take_heads(c, x);
+    evl_value *rows = dims(c, x[QUERY], 2, 3), *end_of = with_ints(c, "Reshape", evl_compose_in(c, LAST), rest, 1);
+    end_of = with_ints(c, "Add", cast(c, end_of, EVAL_INT64), one, 1);
+    evl_value *place = evl_compose_2(c, "Sub", end_of, new ? cast(c, new, EVAL_INT64) : rows);
+    place = evl_compose_2(c, "Max", place, evl_compose_ints(c, zero, 1));
+    if (!positions)
+        positions = evl_compose_2(c, "Add", with_ints(c, "Unsqueeze", place, one, 1), counting(c, rows));
+    x[QUERY] = placed(c, x[QUERY], QUERY, positions);
+    x[KEY] = stored(c, placed(c, x[KEY], KEY, positions), KEY, place, end_of);
+    x[VALUE] = stored(c, x[VALUE], VALUE, place, end_of);
+    bool is_causal = evl_compose_int(c, "causal", 1) != 0;
+    return attend(c, x, is_causal ? evl_compose_2(c, "Add", place, rows) : end_of);
 }

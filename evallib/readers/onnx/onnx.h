@@ -136,7 +136,8 @@ void evl_onnx_put_to(evl_onnx_putter *, evl_value *output, const char *op, evl_v
                      size_t n_inputs, const evl_attribute *attributes, size_t n_attributes);
 /* Several outputs; those that are NULL are made. */
 void evl_onnx_put_many(evl_onnx_putter *, evl_value **outputs, size_t n_outputs, const char *op,
-                       evl_value *const *inputs, size_t n_inputs);
+                       evl_value *const *inputs, size_t n_inputs, const evl_attribute *attributes,
+                       size_t n_attributes);
 
 /* einsum.c: an Einsum becomes several, of two operands at most. */
 EVL_MUST_USE EvalStatus evl_onnx_einsum(evl_onnx *, const evl_onnx_scope *, evl_onnx_draft *);

@@ -48,8 +48,9 @@ evl_value *evl_onnx_put(evl_onnx_putter *p, const char *op, evl_value *const *in
 }
 
 void evl_onnx_put_many(evl_onnx_putter *p, evl_value **outputs, size_t n_outputs, const char *op,
-                       evl_value *const *inputs, size_t n_inputs)
+                       evl_value *const *inputs, size_t n_inputs, const evl_attribute *attributes,
+                       size_t n_attributes)
 {
     if (p->status == EVAL_OK)
-        p->status = put(p, outputs, n_outputs, op, inputs, n_inputs, NULL, 0);
+        p->status = put(p, outputs, n_outputs, op, inputs, n_inputs, attributes, n_attributes);
 }

@@ -106,7 +106,7 @@ static EvalStatus dynamic_product(evl_composing *c)
 {
     enum { A, B, B_SCALE, B_ZERO, BIAS };
     evl_value *a[3] = { NULL, NULL, NULL };
-    evl_onnx_put_many(&c->put, a, 3, "DynamicQuantizeLinear", c->d->inputs, 1);
+    evl_onnx_put_many(&c->put, a, 3, "DynamicQuantizeLinear", c->d->inputs, 1, NULL, 0);
     evl_value *in[] = { a[0], evl_compose_in(c, B), a[1], evl_compose_in(c, B_SCALE),
                         a[2], evl_compose_in(c, B_ZERO), evl_compose_in(c, BIAS) };
     EvalStatus st = evl_compose_end(c, "MatMulIntegerToFloat", in, 7, NULL, 0);
