@@ -30,8 +30,6 @@ NO_V1 = {"asinh", "atan", "atanh", "attention", "elu", "elu_alpha", "eye_like", 
          "unpack_with_mask", "zeros_like"}
 # which are not read, and what of the text says why
 NOT_READ = {f"{name}.v1": "the operator '.*' is not known" for name in NO_V1} | {
-    "crop_found_from_the_network.model": "an offset that is still to be found",
-    "past_value_window.model": "an axis that its samples, of rank 0, do not have",
     "v2/future.dictionary.proto.bin": "a dictionary, and no model",
     "v2/past.dictionary.proto.bin": "a dictionary, and no model",
     "v2/v2.0.beta1.0.dictionary.proto.bin": "a dictionary, and no model",
