@@ -8,11 +8,12 @@
 #include "ir/nested.h"
 #include "ir/op.h"
 #include "writers/frames.h"
+#include "writers/opset.h"
 #include "writers/protobuf.h"
 #include <stdio.h>
 #include <string.h>
 
-/* What a graph is written for when none of its nodes says. */
+/* What is written for a network of a format without opsets, at least. */
 enum { OPSET = 21, IR_VERSION = 10, LARGEST = 0x7fffffff };
 
 /* Fields of onnx.proto. */
@@ -272,38 +273,6 @@ static void put_attribute(onnx_writer *w, const evl_attribute *a)
 
 /* --- nodes ------------------------------------------------------------------------------------------ */
 
-/* Attributes of older opsets that are inputs from `since` on. A name of an operator that ends in
-** '*' is a beginning. */
-static const struct {
-    const char *op, *attribute;
-    size_t input;
-    int since;
-} moved[] = {
-    { "Squeeze", "axes", 1, 13 },   { "Unsqueeze", "axes", 1, 13 }, { "ReduceSum", "axes", 1, 13 },
-    { "Reduce*", "axes", 1, 18 },   { "Clip", "min", 1, 11 },       { "Clip", "max", 2, 11 },
-    { "Slice", "starts", 1, 10 },   { "Slice", "ends", 2, 10 },     { "Slice", "axes", 3, 10 },
-    { "Slice", "steps", 4, 10 },    { "Pad", "pads", 1, 11 },       { "Pad", "value", 2, 11 },
-    { "Split", "split", 1, 13 },    { "TopK", "k", 1, 10 },         { "Reshape", "shape", 1, 5 },
-    { "Expand", "shape", 1, 8 },    { "Tile", "repeats", 1, 6 },
-};
-
-enum { N_MOVED = sizeof moved / sizeof moved[0], MOST_MOVED = 5 };
-
-static bool is_called(const char *name, const char *pattern)
-{
-    size_t n = strlen(pattern);
-    return pattern[n - 1] == '*' ? strncmp(name, pattern, n - 1) == 0 : strcmp(name, pattern) == 0;
-}
-
-/* The input that an attribute has become; 0: it is one still. */
-static size_t moved_to(const onnx_writer *w, const evl_node *node, const evl_attribute *a)
-{
-    for (size_t i = 0; i < N_MOVED && node->version == EVL_NEWEST && !node->op->domain; i++)
-        if (is_called(node->op->name, moved[i].op) && strcmp(a->name, moved[i].attribute) == 0)
-            return w->opset >= moved[i].since ? moved[i].input : 0;
-    return 0;
-}
-
 /* A parameter as a constant in front of its node, which may stand in any graph. */
 static void put_moved(onnx_writer *w, const evl_node *node, const evl_attribute *a, size_t number)
 {
@@ -334,16 +303,16 @@ static void put_moved(onnx_writer *w, const evl_node *node, const evl_attribute 
 }
 
 /* moved_as: by input, the number of the constant that an attribute has become. */
-static void put_operands(onnx_writer *w, const evl_node *node, const size_t moved_as[MOST_MOVED])
+static void put_operands(onnx_writer *w, const evl_node *node, const size_t moved_as[EVL_MOST_MOVED])
 {
     char room[LONGEST_NAME];
     size_t n = node->n_inputs;
-    for (size_t i = 0; i < MOST_MOVED; i++)
+    for (size_t i = 0; i < EVL_MOST_MOVED; i++)
         if (moved_as[i] && i >= n)
             n = i + 1;
     for (size_t i = 0; i < n; i++) {
         const char *name = i < node->n_inputs ? name_of(w, node->inputs[i], room) : "";
-        if (i < MOST_MOVED && moved_as[i])
+        if (i < EVL_MOST_MOVED && moved_as[i])
             name = name_of_number(moved_as[i], room);
         evl_pb_put_text(&w->pb, NODE_INPUT, name);
     }
@@ -351,18 +320,57 @@ static void put_operands(onnx_writer *w, const evl_node *node, const size_t move
         evl_pb_put_text(&w->pb, NODE_OUTPUT, name_of(w, node->outputs[i], room));
 }
 
-static void put_node(onnx_writer *w, const evl_node *node)
+static void put_call(onnx_writer *w, const char *op, const char *a, const char *b, const char *y,
+                     const evl_attribute *attribute)
 {
-    size_t moved_as[MOST_MOVED] = { 0 };
-    if (node->op->domain && strcmp(node->op->domain, "evl") == 0) {
-        if (w->n_missing++ == 0)
-            evl_fail(w->pb.ctx, EVAL_ERR_UNSUPPORTED, "ONNX has no operator for:");
-        evl_fail_more(w->pb.ctx, "\nnode '%s': %s", node->name, node->op->name);
-        return;
-    }
+    size_t begun = evl_pb_begin(&w->pb);
+    evl_pb_put_text(&w->pb, NODE_INPUT, a);
+    if (b)
+        evl_pb_put_text(&w->pb, NODE_INPUT, b);
+    evl_pb_put_text(&w->pb, NODE_OUTPUT, y);
+    evl_pb_put_text(&w->pb, NODE_OP, op);
+    if (attribute)
+        put_attribute(w, attribute);
+    evl_pb_end(&w->pb, GRAPH_NODE, begun);
+}
+
+/* What takes all axes from `axis` on as one, in an opset where it takes one. */
+static void put_flattened(onnx_writer *w, const evl_node *node)
+{
+    char in[LONGEST_NAME], out[LONGEST_NAME], room[3][LONGEST_NAME];
+    const char *x = name_of(w, node->inputs[0], in), *flat = name_of_number(next_number(w), room[0]),
+               *y = name_of_number(next_number(w), room[1]), *shape = name_of_number(next_number(w), room[2]);
+    evl_attribute axis = evl_attribute_int("axis", evl_node_int(node, "axis", 1)),
+                  last = evl_attribute_int("axis", -1);
+    put_call(w, "Flatten", x, NULL, flat, &axis);
+    put_call(w, node->op->name, flat, NULL, y, &last);
+    put_call(w, "Shape", x, NULL, shape, NULL);
+    put_call(w, "Reshape", y, shape, name_of(w, node->outputs[0], out), NULL);
+}
+
+static void miss(onnx_writer *w, const evl_node *node, const char *why)
+{
+    if (w->n_missing++ == 0)
+        evl_fail(w->pb.ctx, EVAL_ERR_UNSUPPORTED, "ONNX has no operator for:");
+    evl_fail_more(w->pb.ctx, "\nnode '%s': %s%s", node->name, node->op->name, why);
+}
+
+static void put_attributes(onnx_writer *w, const evl_node *node, evl_opset_change change)
+{
+    evl_attribute count = evl_attribute_int("num_outputs", (int64_t)node->n_outputs);
+    for (size_t i = 0; i < node->n_attributes; i++)
+        if (evl_opset_attribute(node, &node->attributes[i], w->opset) == EVL_STAYS)
+            put_attribute(w, &node->attributes[i]);
+    if (change == EVL_COUNTS_OUTPUTS)
+        put_attribute(w, &count);
+}
+
+static void put_as_it_is(onnx_writer *w, const evl_node *node, evl_opset_change change)
+{
+    size_t moved_as[EVL_MOST_MOVED] = { 0 };
     for (size_t i = 0; i < node->n_attributes; i++) {
-        size_t input = moved_to(w, node, &node->attributes[i]);
-        if (input) {
+        int input = evl_opset_attribute(node, &node->attributes[i], w->opset);
+        if (input > 0) {
             moved_as[input] = next_number(w);
             put_moved(w, node, &node->attributes[i], moved_as[input]);
         }
@@ -372,12 +380,23 @@ static void put_node(onnx_writer *w, const evl_node *node)
     if (*node->name)
         evl_pb_put_text(&w->pb, NODE_NAME, node->name);
     evl_pb_put_text(&w->pb, NODE_OP, node->op->name);
-    for (size_t i = 0; i < node->n_attributes; i++)
-        if (!moved_to(w, node, &node->attributes[i]))
-            put_attribute(w, &node->attributes[i]);
+    put_attributes(w, node, change);
     if (node->op->domain)
         evl_pb_put_text(&w->pb, NODE_DOMAIN, node->op->domain);
     evl_pb_end(&w->pb, GRAPH_NODE, begun);
+}
+
+static void put_node(onnx_writer *w, const evl_node *node)
+{
+    evl_opset_change change = evl_opset_change_of(node, w->opset);
+    if (node->op->domain && strcmp(node->op->domain, "evl") == 0)
+        miss(w, node, "");
+    else if (change == EVL_CHANGED)
+        miss(w, node, " of an opset much older than that of others beside it");
+    else if (change == EVL_FLATTENS)
+        put_flattened(w, node);
+    else
+        put_as_it_is(w, node, change);
 }
 
 static void put_graph(onnx_writer *w, uint32_t field, evl_graph *g)
@@ -398,19 +417,6 @@ static void put_graph(onnx_writer *w, uint32_t field, evl_graph *g)
 }
 
 /* --- the model ---------------------------------------------------------------------------------------- */
-
-/* The opset of the standard that the nodes are of: the newest any names. */
-static int opset_of(const evl_graph *g, int found)
-{
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        const evl_node *node = g->nodes[i];
-        if (!node->op->domain && node->version != EVL_NEWEST && node->version > found)
-            found = node->version;
-        for (size_t b = 0; evl_node_body(node, b); b++)
-            found = opset_of(evl_node_body(node, b), found);
-    }
-    return found;
-}
 
 static void put_opset(onnx_writer *w, const char *domain, int version)
 {
@@ -477,6 +483,18 @@ static EvalStatus put_model(onnx_writer *w, evl_graph *g, evl_arena *arena)
     return w->pb.status;
 }
 
+/* Some of the nodes, or bodies', are a file's of the standard. */
+static bool has_opset(const evl_graph *g)
+{
+    bool has = false;
+    for (size_t i = 0; i < g->n_nodes && !has; i++) {
+        has = !g->nodes[i]->op->domain && g->nodes[i]->version != EVL_NEWEST;
+        for (size_t b = 0; evl_node_body(g->nodes[i], b) && !has; b++)
+            has = has_opset(evl_node_body(g->nodes[i], b));
+    }
+    return has;
+}
+
 /* A network of CNTK, whose reader told of states, is written as a copy, in one type. */
 static EvalStatus put_network(onnx_writer *w, evl_graph *g, EvalType evaluated, evl_arena *arena)
 {
@@ -485,12 +503,11 @@ static EvalStatus put_network(onnx_writer *w, evl_graph *g, EvalType evaluated, 
     if (g->n_outputs == 0)
         return evl_fail(w->pb.ctx, EVAL_ERR_UNSUPPORTED, "a network without outputs, which no ONNX file may "
                         "have; outputNodeNames names some");
-    w->opset = opset_of(g, 0);
     if (g->states) {
         w->real = real_of(g, evaluated);
         st = evl_frames_to_onnx(w->pb.ctx, arena, g, w->real, &written);
     }
-    w->opset = w->opset ? w->opset : OPSET;
+    w->opset = evl_opset_of_graph(written, has_opset(g) ? 0 : OPSET);
     if (st == EVAL_OK)
         st = put_model(w, written, arena);
     put_metadata(w, g);

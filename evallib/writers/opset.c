@@ -68,7 +68,7 @@ static const struct {
     int since;
 } begun[] = {
     { "Attention", 23 }, { "Gelu", 20 },  { "LayerNormalization", 17 }, { "RMSNormalization", 23 },
-    { "Swish", 24 },     { "Shape", 15 },
+    { "RotaryEmbedding", 23 }, { "Shape", 15 }, { "Swish", 24 }, { "TensorScatter", 24 },
 };
 
 enum { LEAST = 13, RARE_INTEGERS = 21 }; /* of what is composed */

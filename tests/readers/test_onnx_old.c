@@ -44,7 +44,7 @@ static const char *text_of(const modernising *m, const char *name)
 static void check_resize(const modernising *m, const char *mode)
 {
     assert_string_equal(m->d.op, "Resize");
-    assert_int_equal(m->d.version, 11);
+    assert_int_equal(m->d.version, 13);
     assert_int_equal(m->d.n_inputs, 3);
     assert_ptr_equal(m->d.inputs[0], &m->x);
     assert_null(m->d.inputs[1]); /* no region */

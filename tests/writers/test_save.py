@@ -74,6 +74,38 @@ def test_types_stay_where_no_node_is_of_the_standard(tmp_path):
     check(tmp_path / "m.onnx", tmp_path / "saved.onnx")
 
 
+def saved_of(tmp_path, nodes, opset, constants=(), shape=("n", 3, 4)):
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], list(constants))
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "m.onnx")
+    check(tmp_path / "m.onnx", tmp_path / "saved.onnx")
+    return onnx.load(tmp_path / "saved.onnx")
+
+
+def test_what_is_composed_of_newer_operators_brings_the_others_along(tmp_path):
+    node = helper.make_node
+    nodes = [node("FastGelu", ["x"], ["g"], domain="com.microsoft"), node("Softmax", ["g"], ["s"], axis=1),
+             node("Unsqueeze", ["s"], ["u"], axes=[0]), node("Squeeze", ["u"], ["q"], axes=[0]),
+             node("ReduceMean", ["q"], ["m"], axes=[2], keepdims=1), node("Sub", ["q", "m"], ["d"]),
+             node("Split", ["d"], ["a", "b"], axis=2), node("Dropout", ["a"], ["o"], ratio=0.25),
+             node("Softmax", ["o"], ["l"], axis=2), node("Add", ["l", "b"], ["y"])]
+    saved = saved_of(tmp_path, nodes, 11)
+    assert saved.opset_import[0].version == 20   # Gelu's
+    nodes = [node("Softmax", ["x"], ["s"], axis=1), node("Unsqueeze", ["s"], ["y"], axes=[0])]
+    assert saved_of(tmp_path, nodes, 11).opset_import[0].version == 11   # nothing is composed
+
+
+def test_upsample_brings_its_neighbours_along(tmp_path):
+    node = helper.make_node
+    nodes = [node("Pad", ["x"], ["p"], pads=[0, 0, 1, 0, 0, 0, 0, 1]),
+             node("Upsample", ["p", "f"], ["u"], mode="nearest"),
+             node("Slice", ["u"], ["s"], axes=[2], starts=[1], ends=[5]), node("Clip", ["s"], ["c"], min=-0.5, max=0.5),
+             node("Softmax", ["c"], ["y"])]
+    factors = helper.make_tensor("f", TensorProto.FLOAT, [4], [1, 1, 2, 2])
+    assert saved_of(tmp_path, nodes, 9, [factors], ("n", 2, 3, 4)).opset_import[0].version == 13
+
+
 def test_what_cannot_be_saved_is_told(tmp_path):
     model = evallib.load(ROOT / "samples/digits/digits.onnx")
     with pytest.raises(evallib.FileError, match="cannot be made"):

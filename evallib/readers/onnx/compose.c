@@ -99,7 +99,7 @@ EvalStatus evl_compose_end(evl_composing *c, const char *op, evl_value *const *i
     d->n_attributes = n_attributes;
     d->op = op;
     d->domain = "";
-    d->version = EVL_ONNX_NEWEST_OPSET;
+    d->version = EVL_NEWEST;
     return EVAL_OK;
 }
 

@@ -2,7 +2,7 @@
 #include "readers/onnx/onnx.h"
 #include <string.h>
 
-enum { RESIZE_SINCE = 11, SCATTER_ELEMENTS_SINCE = 11 };
+enum { RESIZE_SINCE = 11, RESIZE_WITHOUT_REGION = 13, SCATTER_ELEMENTS_SINCE = 11 };
 
 /* Opsets 7 and 1 of Upsample have the factors as attributes. */
 static EvalStatus scales_of_upsample(evl_onnx *o, const evl_onnx_scope *scope,
@@ -69,7 +69,7 @@ static EvalStatus to_resize(evl_onnx *o, const evl_onnx_scope *scope, evl_onnx_d
     set_text(d, "coordinate_transformation_mode", "asymmetric");
     set_text(d, "nearest_mode", "floor");
     d->op = "Resize";
-    d->version = RESIZE_SINCE;
+    d->version = RESIZE_WITHOUT_REGION;
     return EVAL_OK;
 }
 

@@ -17,7 +17,7 @@ static EvalStatus put(evl_onnx_putter *p, evl_value **outputs, size_t n_outputs,
     evl_node *node = evl_graph_node(p->scope->graph, evl_op_find(NULL, op), name, n_inputs, n_outputs);
     if (!node || !evl_node_attributes(node, attributes, n_attributes))
         return evl_no_memory(o->ctx);
-    node->version = EVL_ONNX_NEWEST_OPSET;
+    node->version = EVL_NEWEST;
     node->where = p->d->where;
     for (size_t i = 0; i < n_inputs; i++)
         node->inputs[i] = inputs[i];

@@ -65,7 +65,7 @@ static EvalStatus become(evl_onnx_putter *p, evl_onnx_draft *d, const char *op,
 {
     d->op = op;
     d->domain = "";
-    d->version = EVL_ONNX_NEWEST_OPSET;
+    d->version = EVL_NEWEST;
     d->n_inputs = n;
     d->n_attributes = 0;
     for (size_t i = 0; i < n; i++)
