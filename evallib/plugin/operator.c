@@ -189,6 +189,15 @@ static EvalStatus run_replaced(evl_plugin_call *c)
     return s->replaced_run(&call);
 }
 
+/* A text that was not written is empty. */
+static void end_texts(const evl_tensor *t)
+{
+    EvalString *texts = t && t->type == EVAL_STRING ? t->data : NULL;
+    for (size_t i = 0, n = texts ? evl_shape_count(&t->shape) : 0; i < n; i++)
+        if (!texts[i].text)
+            texts[i] = (EvalString){ "", 0 };
+}
+
 static EvalStatus run(const evl_call *call)
 {
     const step *s = call->state;
@@ -201,6 +210,7 @@ static EvalStatus run(const evl_call *call)
             memset(out[i].data, 0, out[i].bytes);
     }
     c.pool = call->machine->pool;
+    c.arena = call->texts;
     c.call.real = call->machine->real;
     c.call.state = s->state;
     c.call.scratch = out + call->n_out;
@@ -209,7 +219,10 @@ static EvalStatus run(const evl_call *call)
     c.call.carriedBytes = s->carried_bytes;
     c.replaced = s->replaced_run ? run_replaced : NULL;
     c.as.run = call;
-    return evl_plugin_answer(&c, s->implementation->Run(&c.call), "Run");
+    EvalStatus st = s->implementation->Run(&c.call);
+    for (size_t i = 0; i < call->n_out; i++)
+        end_texts(call->out[i]);
+    return evl_plugin_answer(&c, st, "Run");
 }
 
 static EvalStatus prepare_replaced(evl_plugin_call *c)

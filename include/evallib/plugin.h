@@ -76,7 +76,9 @@ typedef struct EvalValueView {
 /* What a function of a plug-in is called for. Operands: type EVAL_UNDEFINED is one that is
 ** left out, or an output that nobody wants. Floating-point values are of the object's own type
 ** (float32 in F, float64 in D) except in Infer while a file is read, when types are as
-** declared; elements narrower than a byte come one a byte. */
+** declared; elements narrower than a byte come one a byte. Strings are EvalString; those of an
+** output point to memory of Allocate, or to texts of an input. Elements lie in row-major order
+** and aligned, but in Infer anywhere: memcpy them. Sequences, optionals and maps do not come. */
 struct EvalCall {
     size_t size;
     const EvalHost *host;
@@ -108,18 +110,22 @@ struct EvalHost {
     const char *version;       /* of the library */
 
     /* Zeroed memory that nobody frees: lasts as long as the model (Start, readers), the prepared
-    ** node (Prepare) or what is planned (passes). Elsewhere, and when memory is short, NULL. */
+    ** node (Prepare), what is planned (passes), or until the step's results are no longer needed
+    ** (Run, where there are strings: for the texts of an output). Elsewhere, and when memory is
+    ** short, NULL. */
     void *(*Allocate)(EvalCall *call, size_t bytes);
     void (*Log)(EvalCall *call, EvalLogLevel level, const char *text);
     /* Says why the plug-in fails, as printf does, and gives the status back. */
     EvalStatus (*Fail)(EvalCall *call, EvalStatus status, const char *format, ...);
 
     /* work(arg, i) for each i below n, in any order, on the model's threads; returns when all
-    ** are done. In Run only; results must not depend on how many threads there are. */
+    ** are done. In Run only; results must not depend on how many threads there are. `work` calls
+    ** none of these functions: what fails in it, Run tells afterwards. */
     void (*ParallelFor)(EvalCall *call, size_t n, void (*work)(void *arg, size_t i), void *arg);
 
-    /* The node's attributes: by name with what holds when there is none; or one by one, which
-    ** gives 0 past the last. What they point to lasts as long as the call. */
+    /* The node's attributes: by name with what holds when there is none (of lists NULL, count 0)
+    ** or when it is of another kind; or one by one, which gives 0 past the last and leaves out
+    ** bodies. What they point to lasts as long as the call, an EvalTensor until the next one. */
     int64_t (*Int)(EvalCall *call, const char *name, int64_t fallback);
     double (*Number)(EvalCall *call, const char *name, double fallback);
     const char *(*Text)(EvalCall *call, const char *name, const char *fallback);

@@ -1,5 +1,5 @@
-/* Operators of plug-ins that keep state along a sequence, and such as leave some of their work to
-** the operator in whose place they stand. */
+/* Operators of plug-ins that keep state along a sequence, such as leave some of their work to the
+** operator in whose place they stand, and such as make texts. */
 #include "lines.h"
 #include <math.h>
 
@@ -288,6 +288,89 @@ static void what_was_not_prepared_or_is_not_there_is_told(void **state)
     m->vtbl->Destroy(m);
 }
 
+/* Spell: a text for each number that is not negative, in the call's memory; one that cannot. */
+static EvalStatus infer_text(EvalCall *call)
+{
+    call->out[0].type = EVAL_STRING;
+    call->out[0].rank = call->in[0].rank;
+    memcpy(call->out[0].dims, call->in[0].dims, sizeof call->in[0].dims);
+    return EVAL_OK;
+}
+
+static EvalStatus run_spell(EvalCall *call)
+{
+    enum { LONGEST = 40 };
+    const real *x = call->in[0].data;
+    EvalString *y = call->out[0].data;
+    for (size_t i = 0; i < call->in[0].bytes / sizeof *x; i++) {
+        char *text = x[i] < 0 ? NULL : call->host->Allocate(call, LONGEST);
+        if (text)
+            y[i] = (EvalString){ text, (size_t)snprintf(text, LONGEST, "%g and so on", (double)x[i]) };
+    }
+    return EVAL_OK;
+}
+
+static EvalStatus run_without_texts(EvalCall *call)
+{
+    assert_null(call->host->Allocate(call, 8));
+    memcpy(call->out[0].data, call->in[0].data, call->out[0].bytes);
+    return EVAL_OK;
+}
+
+static const EvalImplementation spelling = { sizeof spelling, EVAL_UNDEFINED, NULL, run_spell };
+static const EvalImplementation passing = { sizeof passing, EVAL_UNDEFINED, NULL, run_without_texts };
+static const EvalImplementation *const spellings[] = { &spelling }, *const passings[] = { &passing };
+static const EvalOperator spell = { .size = sizeof spell, .domain = "test", .name = "Spell", .minInputs = 1,
+                                    .maxInputs = 1, .minOutputs = 1, .maxOutputs = 1, .Infer = infer_text,
+                                    .implementations = spellings, .nImplementations = 1 };
+static const EvalOperator pass = { .size = sizeof pass, .domain = "test", .name = "Pass", .minInputs = 1,
+                                   .maxInputs = 1, .minOutputs = 1, .maxOutputs = 1,
+                                   .implementations = passings, .nImplementations = 1 };
+static const EvalOperator *const texts[] = { &spell, &pass };
+static const EvalPlugin of_texts = { .size = sizeof of_texts, .abi = EVAL_PLUGIN_ABI, .name = "texts",
+                                     .operators = texts, .nOperators = 2 };
+
+static void expect_texts(model *m, real *x, int64_t n, const char *const *wanted)
+{
+    EvalTensor in = { .name = "x", .type = REAL_TYPE, .rank = 1, .dims = { n }, .data = x,
+                      .bytes = (size_t)n * sizeof *x };
+    EvalTensor out = { .name = "y" };
+    if (m->vtbl->Run(m, &in, 1, &out, 1, NULL) != EVAL_OK)
+        fail_msg("%s", m->vtbl->LastError(m));
+    assert_int_equal(out.type, EVAL_STRING);
+    assert_int_equal(out.dims[0], n);
+    const EvalString *y = out.data;
+    for (int64_t i = 0; i < n; i++) {
+        assert_int_equal(y[i].size, strlen(wanted[i]));
+        assert_memory_equal(y[i].text, wanted[i], y[i].size);
+    }
+    assert_int_equal(m->vtbl->Release(m, &out, 1), EVAL_OK);
+}
+
+static void it_makes_texts_and_those_it_does_not_are_empty(void **state)
+{
+    (void)state;
+    static const char network[] = "lines\nin x -1\nnode s test Spell 1 x > t\n"
+                                  "node j - StringConcat 20 t t > y\nout y\n";
+    real x[] = { 1.5, -1, 20 };
+    const char *const wanted[] = { "1.5 and so on1.5 and so on", "", "20 and so on20 and so on" };
+    model *m = load_lines(&of_texts, network, NULL);
+    for (int again = 0; again < 3; again++)
+        expect_texts(m, x, 3 - again, wanted);
+    m->vtbl->Destroy(m);
+}
+
+static void where_there_are_no_strings_there_is_no_memory_in_the_run(void **state)
+{
+    (void)state;
+    real x[] = { 1, 2 }, y[2];
+    size_t n = 2;
+    model *m = load_lines(&of_texts, "lines\nin x 2\nnode p test Pass 1 x > y\nout y\n", NULL);
+    assert_int_equal(run_lines(m, x, 2, 0, y, &n), EVAL_OK);
+    assert_true(y[0] == 1 && y[1] == 2);
+    m->vtbl->Destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +384,8 @@ int main(void)
         cmocka_unit_test(what_is_replaced_can_be_asked_to_do_it),
         cmocka_unit_test(a_replaced_one_may_be_a_plugins_too),
         cmocka_unit_test(what_was_not_prepared_or_is_not_there_is_told),
+        cmocka_unit_test(it_makes_texts_and_those_it_does_not_are_empty),
+        cmocka_unit_test(where_there_are_no_strings_there_is_no_memory_in_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
