@@ -22,10 +22,10 @@ def forget(monkeypatch):
     monkeypatch.setattr(evallib._plugins, "_plugins", [])
 
 
-def save(path, *nodes, outputs=("y",), real=TensorProto.FLOAT):
+def save(path, *nodes, outputs=("y",), real=TensorProto.FLOAT, opset=17):
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", real, ["n", 3])],
                               [helper.make_tensor_value_info(o, real, None) for o in outputs])
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("my.domain", 1)]
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("my.domain", 1)]
     onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
     return path
 
@@ -76,6 +76,45 @@ def test_several_outputs_of_other_types(tmp_path):
     assert y["i"].dtype == np.int64 and y["i"].tolist() == [2, 2, 2, 2]
 
 
+@pytest.mark.parametrize("rule", [lambda x: x, None])
+def test_texts_come_and_go(tmp_path, rule):
+    evallib.op("my.domain", "Spell", shape=rule, types=["str"])(lambda x: np.vectorize("<{:g}>".format, otypes="O")(x))
+    evallib.op("my.domain", "Length", shape=rule, types=["int64"])(lambda x: np.vectorize(len, otypes="l")(x))
+    evallib.op("my.domain", "Shout", shape=rule)(lambda x: np.vectorize(lambda t: t.upper().encode(), otypes="O")(x))
+    path = save(tmp_path / "m.onnx", node("Spell", o=["s"]), helper.make_node("StringConcat", ["s", "s"], ["t"], domain=""),
+                node("Shout", ["t"], ["y"]), node("Length", ["y"], ["n"]), outputs=("y", "n"), opset=20)
+    model = evallib.load(path)
+    for x in (X, X[:1], X[:0] if rule else X):
+        y = model.run({"x": x * 1e30})
+        wanted = [[f"<{v:g}>".upper() * 2 for v in row] for row in (x * 1e30).astype("f")]
+        assert y["y"].tolist() == wanted and y["n"].tolist() == [[len(t) for t in row] for row in wanted]
+
+
+def test_a_text_that_is_none_is_told(tmp_path):
+    evallib.op("my.domain", "Spell", shape=lambda x: x, types=[object])(lambda x: np.full(x.shape, 1, object))
+    with pytest.raises(TypeError, match="str or bytes, not int"):
+        evallib.load(save(tmp_path / "m.onnx", node("Spell")))(X)
+
+
+def test_types_that_cannot_be_are_told_where_it_is_registered():
+    for types, outputs, text in ((["float32"], 2, "1 types for 2 outputs"), (["datetime64[s]"], 1, "datetime64")):
+        with pytest.raises((TypeError, ValueError), match=text):
+            evallib.op("my.domain", "Odd", types=types, outputs=outputs)(lambda x: x)
+    assert not evallib._plugins._operators
+
+
+def test_an_input_that_is_left_out_has_no_shape_and_no_array(tmp_path):
+    seen = []
+
+    @evallib.op("my.domain", "Three", shape=lambda x, middle, last: (seen.append(middle), x)[1])
+    def three(x, middle, last):
+        assert middle is None
+        return x + last
+
+    np.testing.assert_allclose(evallib.load(save(tmp_path / "m.onnx", node("Three", ["x", "", "x"])))(X), 2 * X, rtol=1e-6)
+    assert seen and set(seen) == {None}
+
+
 def test_what_it_raises_comes_back_as_it_is_with_the_nodes_name(tmp_path):
     class Mine(Exception):
         pass
@@ -111,6 +150,25 @@ def test_a_shape_rule_that_raises_fails_the_load(tmp_path):
 
     with pytest.raises(ZeroDivisionError):
         evallib.load(save(tmp_path / "m.onnx", node("Bad")))
+
+
+def test_the_first_of_two_rules_that_raise_comes_back(tmp_path):
+    def branch(name):
+        return helper.make_graph([node(name, o=[name])], name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+
+    def raising(text):
+        def rule(x):
+            raise ZeroDivisionError(text)
+        return rule
+
+    for name in ("First", "Second"):
+        evallib.op("my.domain", name, shape=raising(name))(lambda x: x)
+    c = onnx.numpy_helper.from_array(np.array(True), "c")
+    made = helper.make_node("If", ["c"], ["y"], then_branch=branch("First"), else_branch=branch("Second"))
+    with pytest.raises(ZeroDivisionError) as caught:
+        evallib.load(save(tmp_path / "m.onnx", helper.make_node("Constant", [], ["c"], value=c), made))(X)
+    name = str(caught.value)
+    assert name in ("First", "Second") and caught.value.__notes__ == [f"in node 'the_{name}' ({name})"]
 
 
 def test_it_takes_the_place_of_a_standard_operator(tmp_path):

@@ -48,9 +48,9 @@ def op(domain: str, name: str, *, shape: Optional[Callable] = None,
     keyword, and gives an array, or one for each output. Floating-point values come and go in the
     type that the model computes in. What it raises comes back from `run` as it is.
 
-    shape: a rule that takes the inputs' shapes (tuples; None for a size that is not known, or for
-    the whole) and the attributes, and gives the output's shape, or a list of them. Without one,
-    shapes are known in the run only.
+    shape: a rule that takes the inputs' shapes (tuples; None for a size that is not known, for the
+    whole, or for an input that is left out) and the attributes, and gives the output's shape, or a
+    list of them. Without one, shapes are known in the run only.
     inputs: how many there may be, a number or (least, most); None: any.
     outputs: how many there are.
     types: element types of the outputs; None: that of the first input.
@@ -59,6 +59,8 @@ def op(domain: str, name: str, *, shape: Optional[Callable] = None,
     def register(function: Callable) -> Callable:
         least, most = (inputs, inputs) if isinstance(inputs, int) else inputs or (0, _ANY)
         numbers = None if types is None else [number_of_dtype(np.dtype(t)) for t in types]
+        if numbers is not None and len(numbers) != outputs:
+            raise ValueError(f"types names {len(numbers)} types for {outputs} outputs")
         target = _Operator(function, shape, numbers)
         _operators[domain, name] = _core.operator(domain, name, target, least, most, outputs, outputs)
         return function

@@ -38,8 +38,11 @@ _ONNX_NAMES = {FLOAT32: "float", FLOAT64: "double", 8: "string"}
 
 
 def number_of_dtype(dtype) -> int:
-    """The number of a numpy type; KeyError: the library has none like it."""
-    return {name: number for number, name in _NAMES.items()}[dtype.name]
+    """The number of a numpy type; objects are texts."""
+    found = 8 if dtype.kind in "UOT" else {name: number for number, name in _NAMES.items()}.get(dtype.name)
+    if found is None:
+        raise TypeError(f"no element type is like numpy's {dtype.name}")
+    return found
 
 
 # What holds other values, as ONNX Runtime spells it.

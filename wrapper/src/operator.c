@@ -32,7 +32,9 @@ static PyObject *array_of(const EvalTensor *t)
 {
     const evl_type *type = evl_type_find(t->type);
     npy_intp dims[EVAL_MAX_RANK];
-    if (!type || type->bits < 8) {
+    if (t->type == EVAL_STRING)
+        return evl_strings_output(t);
+    if (!type) {
         PyErr_Format(PyExc_TypeError, "an operator in Python takes no elements of type %d", (int)t->type);
         return NULL;
     }
@@ -67,14 +69,15 @@ static bool is_known(const EvalCall *call)
     return true;
 }
 
-/* (dims or None, type), None: left out. */
+/* (dims or None, type); those left out have no dims. */
 static PyObject *shapes_of(const EvalTensor *all, size_t n)
 {
     PyObject *list = PyList_New((Py_ssize_t)n);
     for (size_t i = 0; list && i < n; i++) {
         const EvalTensor *t = &all[i];
-        PyObject *shape = t->rank < 0 ? owned(Py_None) : PyTuple_New(t->rank);
-        for (int32_t d = 0; shape && d < t->rank; d++) {
+        bool is_open = t->rank < 0 || t->type == EVAL_UNDEFINED;
+        PyObject *shape = is_open ? owned(Py_None) : PyTuple_New(t->rank);
+        for (int32_t d = 0; shape && !is_open && d < t->rank; d++) {
             PyObject *size = t->dims[d] < 0 ? owned(Py_None) : PyLong_FromLongLong(t->dims[d]);
             if (!size) {
                 Py_CLEAR(shape);
@@ -211,7 +214,38 @@ static int infer_all(EvalCall *call)
     return answer;
 }
 
-static int take_array(PyObject *given, const EvalTensor *out, size_t index)
+/* A str in UTF-8, or bytes as they are, in the call's memory. */
+static int take_text(EvalCall *call, PyObject *given, EvalString *to)
+{
+    PyObject *bytes = PyUnicode_Check(given) ? PyUnicode_AsEncodedString(given, "utf-8", "surrogateescape")
+                                             : owned(given);
+    if (bytes && !PyBytes_Check(bytes)) {
+        PyErr_Format(PyExc_TypeError, "every element must be a str or bytes, not %.100s", Py_TYPE(bytes)->tp_name);
+        Py_CLEAR(bytes);
+    }
+    size_t n = bytes ? (size_t)PyBytes_GET_SIZE(bytes) : 0;
+    char *text = bytes ? call->host->Allocate(call, n + 1) : NULL;
+    if (text)
+        *to = (EvalString){ memcpy(text, PyBytes_AS_STRING(bytes), n), n };
+    else if (bytes)
+        PyErr_NoMemory();
+    Py_XDECREF(bytes);
+    return text ? 0 : -1;
+}
+
+static int take_elements(EvalCall *call, PyArrayObject *from, const EvalTensor *out)
+{
+    int answer = 0;
+    if (out->type != EVAL_STRING && out->bytes)
+        memcpy(out->data, PyArray_DATA(from), out->bytes);
+    for (npy_intp i = 0; out->type == EVAL_STRING && i < PyArray_SIZE(from) && answer == 0; i++) {
+        PyObject *element = ((PyObject **)PyArray_DATA(from))[i]; /* numpy.empty leaves NULL */
+        answer = take_text(call, element ? element : Py_None, (EvalString *)out->data + i);
+    }
+    return answer;
+}
+
+static int take_array(EvalCall *call, PyObject *given, const EvalTensor *out, size_t index)
 {
     const evl_type *type = evl_type_find(out->type);
     npy_intp dims[EVAL_MAX_RANK];
@@ -219,17 +253,17 @@ static int take_array(PyObject *given, const EvalTensor *out, size_t index)
         return 0; /* nobody wants it */
     for (int32_t i = 0; i < out->rank; i++)
         dims[i] = (npy_intp)out->dims[i];
-    PyObject *array = PyArray_FROMANY(given, type->number, 0, 0, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
+    PyObject *array = PyArray_FROMANY(given, type ? type->number : NPY_OBJECT, 0, 0,
+                                      NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
     if (!array)
         return -1;
     PyArrayObject *a = (PyArrayObject *)array;
-    int fits = PyArray_NDIM(a) == out->rank && PyArray_CompareLists(PyArray_DIMS(a), dims, out->rank);
-    if (fits && out->bytes)
-        memcpy(out->data, PyArray_DATA(a), out->bytes);
-    else if (!fits)
+    bool fits = PyArray_NDIM(a) == out->rank && PyArray_CompareLists(PyArray_DIMS(a), dims, out->rank);
+    if (!fits)
         PyErr_Format(PyExc_ValueError, "output %zu has another shape than the shape rule says", index);
+    int answer = fits ? take_elements(call, a, out) : -1;
     Py_DECREF(array);
-    return fits ? 0 : -1;
+    return answer;
 }
 
 static int run_all(EvalCall *call)
@@ -241,7 +275,7 @@ static int run_all(EvalCall *call)
     int answer = given ? 0 : -1;
     for (size_t i = 0; answer == 0 && i < call->nOut; i++) {
         PyObject *one = PySequence_GetItem(given, (Py_ssize_t)i);
-        answer = one ? take_array(one, &call->out[i], i) : -1;
+        answer = one ? take_array(call, one, &call->out[i], i) : -1;
         Py_XDECREF(one);
     }
     Py_XDECREF(given);
@@ -250,10 +284,14 @@ static int run_all(EvalCall *call)
     return answer;
 }
 
+/* What a branch raised that the library need not take stays set: it comes back, and nothing of
+** Python may be called before. */
 static EvalStatus infer(EvalCall *call)
 {
     PyGILState_STATE lock = PyGILState_Ensure();
-    EvalStatus status = infer_all(call) == 0 ? EVAL_OK : failed(call);
+    EvalStatus status = EVAL_ERR_PLUGIN;
+    if (!PyErr_Occurred())
+        status = infer_all(call) == 0 ? EVAL_OK : failed(call);
     PyGILState_Release(lock);
     return status;
 }
