@@ -228,7 +228,8 @@ static EvalStatus read_image(evl_context *ctx, const evl_tensor *x, image *to)
         if (b.size >= strlen(others[i].magic) &&
             memcmp(b.data, others[i].magic, strlen(others[i].magic)) == 0)
             name = others[i].name;
-    return evl_fail(ctx, EVAL_ERR_UNSUPPORTED, "the image is %s; BMP and PNM are offered",
+    return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
+                    "the image is %s; BMP and PNM are offered, others by samples/plugin/images",
                     name ? name : "of an unknown format");
 }
 

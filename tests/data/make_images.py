@@ -9,6 +9,7 @@ WIDTH, HEIGHT = 20, 14
 FORMATS = [("jpeg", "JPEG", "RGB", {}), ("progressive.jpeg", "JPEG", "RGB", {"progressive": True, "subsampling": 0}),
            ("inks.jpeg", "JPEG", "CMYK", {}), ("png", "PNG", "RGB", {}), ("palette.png", "PNG", "P", {}),
            ("opacity.png", "PNG", "RGBA", {}), ("tiff", "TIFF", "RGB", {}),
+           ("opacity.tiff", "TIFF", "RGBA", {}),
            ("lzw.tiff", "TIFF", "L", {"compression": "tiff_lzw"}), ("webp", "WEBP", "RGB", {}),
            ("jp2", "JPEG2000", "RGB", {}), ("bmp", "BMP", "RGB", {})]
 
@@ -18,6 +19,9 @@ x, y = np.meshgrid(np.linspace(0, 255, WIDTH), np.linspace(0, 255, HEIGHT))
 pixels = np.stack([x, y, (x + 255 - y) / 2], axis=-1).astype(np.uint8)
 for name, kind, mode, options in FORMATS:
     data = io.BytesIO()
-    PIL.Image.fromarray(pixels).convert(mode).save(data, kind, **options)
+    picture = PIL.Image.fromarray(pixels).convert(mode)
+    if mode == "RGBA":
+        picture.putalpha(PIL.Image.fromarray(y.astype(np.uint8)))
+    picture.save(data, kind, **options)
     (folder / name).write_bytes(data.getvalue())
     (folder / f"{name}.rgb").write_bytes(np.asarray(PIL.Image.open(data).convert("RGB")).tobytes())

@@ -4,7 +4,7 @@
 enum { WIDTH = 20, HEIGHT = 14, PIXELS = WIDTH * HEIGHT, MOST = 4096 };
 
 static const char *const files[] = { "jpeg", "progressive.jpeg", "inks.jpeg", "png", "palette.png",
-                                     "opacity.png", "tiff", "lzw.tiff", "webp", "jp2", "bmp" };
+                                     "opacity.png", "tiff", "opacity.tiff", "lzw.tiff", "webp", "jp2", "bmp" };
 enum { N_FILES = sizeof files / sizeof files[0] };
 
 typedef struct picture {
@@ -121,6 +121,23 @@ static void broken_ones_are_told(void **state)
     m->vtbl->Destroy(m);
 }
 
+/* Nothing is taken for pixels that a header asks for. */
+static void a_header_cannot_ask_for_all_of_the_memory(void **state)
+{
+    (void)state;
+    picture one = take("jpeg");
+    EvalTensor y;
+    size_t at = 0;
+    while (at + 9 < one.bytes && (one.data[at] != 0xff || one.data[at + 1] != 0xc0))
+        at++;
+    assert_int_equal(one.data[at + 6], HEIGHT);
+    memset(one.data + at + 5, 0xfe, 4); /* 65278 * 65278 */
+    model *m = decoder("RGB");
+    assert_int_equal(decode(m, one.data, one.bytes, &y), EVAL_ERR_FORMAT);
+    assert_non_null(strstr(m->vtbl->LastError(m), "more than 268435456 pixels"));
+    m->vtbl->Destroy(m);
+}
+
 static void what_no_format_claims_is_left_to_the_library(void **state)
 {
     (void)state;
@@ -139,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_format_is_decoded),
         cmocka_unit_test(broken_ones_are_told),
+        cmocka_unit_test(a_header_cannot_ask_for_all_of_the_memory),
         cmocka_unit_test(what_no_format_claims_is_left_to_the_library),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,18 @@ static EvalStatus failed(EvalCall *call, const image *m)
     return call->host->Fail(call, EVAL_ERR_FORMAT, "the image: %s", m->why);
 }
 
+/* A header of a few bytes may ask for any size. */
+enum { MOST_PIXELS = 1 << 28 };
+
+static int measure(const format *f, image *m)
+{
+    if (!f->measure(m))
+        return 0;
+    if (m->height && m->width > MOST_PIXELS / m->height)
+        return fail(m, "images", "it has more than 268435456 pixels");
+    return 1;
+}
+
 static EvalStatus infer(EvalCall *call)
 {
     image m;
@@ -57,7 +69,7 @@ static EvalStatus infer(EvalCall *call)
     int channels = channels_of(call);
     if (!f || !channels)
         return call->host->Replaced(call);
-    if (!f->measure(&m))
+    if (!measure(f, &m))
         return failed(call, &m);
     call->out[0].type = EVAL_UINT8;
     call->out[0].rank = 3;
@@ -99,7 +111,7 @@ static EvalStatus run(EvalCall *call)
     unsigned char *rgb = is_grey ? call->scratch : out->data;
     if (!f)
         return call->host->Replaced(call);
-    if (!f->measure(&m))
+    if (!measure(f, &m))
         return failed(call, &m);
     if (m.height != (size_t)out->dims[0] || m.width != (size_t)out->dims[1])
         return call->host->Fail(call, EVAL_ERR_FORMAT, "the image is of another size than before");

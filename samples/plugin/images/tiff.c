@@ -80,6 +80,14 @@ static TIFF *open_tiff(reader *r)
     return tiff;
 }
 
+/* Colours as they are: with an opacity of its own the library would multiply them by it. */
+static void forget_opacity(TIFF *tiff)
+{
+    uint16_t n = 0, *kinds = NULL, unknown = EXTRASAMPLE_UNSPECIFIED;
+    if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &n, &kinds) && n == 1 && kinds[0] == EXTRASAMPLE_UNASSALPHA)
+        TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &unknown);
+}
+
 /* The library gives red, green, blue and opacity in one number a pixel. */
 static int decode_pixels(TIFF *tiff, image *m, unsigned char *rgb)
 {
@@ -87,6 +95,7 @@ static int decode_pixels(TIFF *tiff, image *m, unsigned char *rgb)
     uint32_t *pixels = malloc(n * sizeof *pixels);
     if (!pixels)
         return fail(m, "TIFF", "no memory");
+    forget_opacity(tiff);
     int ok = TIFFReadRGBAImageOriented(tiff, (uint32_t)m->width, (uint32_t)m->height, pixels,
                                        ORIENTATION_TOPLEFT, 1);
     for (size_t i = 0; ok && i < n; i++) {
