@@ -73,14 +73,18 @@ static const struct {
     { "DepthToSpace", "blocksize", 1, EVL_NEWEST },     { "Einsum", "equation", 1, EVL_NEWEST },
     { "GroupNormalization", "num_groups", 1, EVL_NEWEST }, { "If", "else_branch", 1, EVL_NEWEST },
     { "If", "then_branch", 1, EVL_NEWEST },             { "LRN", "size", 1, EVL_NEWEST },
+    { "LinearAttention", "kv_num_heads", 1, EVL_NEWEST }, { "LinearAttention", "q_num_heads", 1, EVL_NEWEST },
     { "Loop", "body", 1, EVL_NEWEST },                  { "LpPool", "kernel_shape", 2, EVL_NEWEST },
     { "MaxPool", "kernel_shape", 1, EVL_NEWEST },       { "MaxRoiPool", "pooled_shape", 1, EVL_NEWEST },
     { "MaxUnpool", "kernel_shape", 1, EVL_NEWEST },     { "RandomNormal", "shape", 1, EVL_NEWEST },
     { "RandomUniform", "shape", 1, EVL_NEWEST },        { "Scan", "body", 1, EVL_NEWEST },
     { "Scan", "num_scan_inputs", 1, EVL_NEWEST },       { "SequenceMap", "body", 1, EVL_NEWEST },
     { "Slice", "ends", 1, 9 },                          { "Slice", "starts", 1, 9 },
-    { "SpaceToDepth", "blocksize", 1, EVL_NEWEST },     { "TopK", "k", 1, 9 },
-    { "Unsqueeze", "axes", 1, 12 },
+    { "SpaceToDepth", "blocksize", 1, EVL_NEWEST },
+    { "TfIdfVectorizer", "max_gram_length", 1, EVL_NEWEST }, { "TfIdfVectorizer", "max_skip_count", 1, EVL_NEWEST },
+    { "TfIdfVectorizer", "min_gram_length", 1, EVL_NEWEST }, { "TfIdfVectorizer", "mode", 1, EVL_NEWEST },
+    { "TfIdfVectorizer", "ngram_counts", 1, EVL_NEWEST }, { "TfIdfVectorizer", "ngram_indexes", 1, EVL_NEWEST },
+    { "TopK", "k", 1, 9 },                              { "Unsqueeze", "axes", 1, 12 },
 };
 
 static size_t kind_at(evl_attribute_kind kind)
