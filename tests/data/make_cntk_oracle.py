@@ -9,43 +9,20 @@ A case is one minibatch of one sequence, or of some samples where no axis is a s
 """
 import json
 import os
+import shutil
 import sys
 
 import cntk as C
 import numpy as np
 
-REAL = np.float64
-rng = np.random.RandomState(11)
+import cntk_oracle_criteria  # noqa: F401
+import cntk_oracle_sequences  # noqa: F401
+import cntk_oracle as oracle
+from cntk_oracle import CASES, EVALUATED_AS, OLD_FILES, batch, case, fixed, numbers, rng, seq, weight
 
-
-def numbers(*shape, low=-2.0, high=2.0):
-    return np.round(rng.uniform(low, high, shape), 3).astype(REAL)
-
-
-def weight(*shape):
-    return C.parameter(shape, init=numbers(*shape, low=-1, high=1), dtype=REAL)
-
-
-def fixed(values):
-    return C.constant(np.asarray(values, REAL), dtype=REAL)
-
-
-def seq(name, *shape):
-    return C.sequence.input_variable(shape, dtype=REAL, name=name)
-
-
-def batch(name, *shape):
-    return C.input_variable(shape, dtype=REAL, name=name)
-
-
-CASES = {}
-IN_FLOAT = {"attention", "generation_until_done", "linear_layers", "lstm_with_everything",
+IN_FLOAT = {"rnn_stack_lstm", "rnn_stack_lstm_both", "rnn_stack_tanh", "rnn_stack_relu_both",
+            "generation_until_told", "attention", "generation_until_done", "linear_layers", "lstm_with_everything",
             "past_value_window", "convolution_over_a_sequence"}
-
-
-def case(function):
-    CASES[function.__name__.rstrip("_")] = function
-    return function
 
 
 def one_operand(name, f, **limits):
@@ -86,7 +63,7 @@ for _name in "element_and element_or element_xor".split():
 @case
 def corners_of_elements():
     x = batch("x", 1)
-    values = np.array([[0], [-0.0], [1e-40], [-1e-40], [-3], [1e-38], [5]], REAL)
+    values = np.array([[0], [-0.0], [1e-40], [-1e-40], [-3], [1e-38], [5]], oracle.REAL)
     f = C.splice(C.log(x), C.sqrt(x), C.reciprocal(x), C.element_divide(fixed([1]), x),
                  C.floor(x), C.hardmax(C.splice(x, x)), axis=0)
     return f, {x: values}
@@ -101,7 +78,7 @@ def clip():
 @case
 def select():
     c, a, b = batch("c", 3), batch("a", 3), batch("b", 3)
-    return C.element_select(c, a, b), {c: np.array([[0, 1, 2], [-1, 0, 0.5]], REAL),
+    return C.element_select(c, a, b), {c: np.array([[0, 1, 2], [-1, 0, 0.5]], oracle.REAL),
                                        a: numbers(2, 3), b: numbers(2, 3)}
 
 
@@ -171,19 +148,19 @@ def pads():
 @case
 def gather():
     i = batch("i", 2)
-    return C.gather(weight(5, 3), i), {i: np.array([[0, 4], [2, 2]], REAL)}
+    return C.gather(weight(5, 3), i), {i: np.array([[0, 4], [2, 2]], oracle.REAL)}
 
 
 @case
 def one_hot():
     i = batch("i", 2)
-    return C.one_hot(i, 4), {i: np.array([[0, 3], [2, 1]], REAL)}
+    return C.one_hot(i, 4), {i: np.array([[0, 3], [2, 1]], oracle.REAL)}
 
 
 @case
 def one_hot_along_another_axis():
     i = batch("i", 2)
-    return C.one_hot(i, 4, axis=0), {i: np.array([[0, 3], [2, 1]], REAL)}
+    return C.one_hot(i, 4, axis=0), {i: np.array([[0, 3], [2, 1]], oracle.REAL)}
 
 
 @case
@@ -222,7 +199,7 @@ def crop_found_from_the_network():
 @case
 def casts():
     x = C.input_variable(3, dtype=np.float32, name="x")
-    return C.cast(C.cast(x * 2, REAL) + fixed([0.1]), np.float32), {x: numbers(2, 3).astype("f")}
+    return C.cast(C.cast(x * 2, oracle.REAL) + fixed([0.1]), np.float32), {x: numbers(2, 3).astype("f")}
 
 
 # --- sums --------------------------------------------------------------------------------------
@@ -300,7 +277,7 @@ def linear_layers():
 @case
 def embedding():
     x = batch("x", 6)
-    return C.layers.Embedding(3)(x), {x: np.eye(6, dtype=REAL)[[0, 5, 2]]}
+    return C.layers.Embedding(3)(x), {x: np.eye(6, dtype=oracle.REAL)[[0, 5, 2]]}
 
 
 @case
@@ -357,7 +334,7 @@ image_case("mean_variance_normalization", C.mean_variance_normalization)
 @case
 def roi_pooling():
     x, r = batch("x", 2, 8, 8), batch("r", 3, 4)
-    rois = np.array([[[0, 0, 7, 7], [2, 1, 5, 6], [3, 3, 4, 4]]], REAL)
+    rois = np.array([[[0, 0, 7, 7], [2, 1, 5, 6], [3, 3, 4, 4]]], oracle.REAL)
     return C.roipooling(x, r, C.MAX_POOLING, (3, 2), 1.0), {x: numbers(1, 2, 8, 8), r: rois}
 
 
@@ -376,182 +353,16 @@ def batch_normalization_of_elements():
                                  False, running_count=fixed([5])), {x: numbers(4, 3)}
 
 
-# --- sequences ---------------------------------------------------------------------------------
-
-def sequence_case(name, f, frames=5, size=3):
-    def make():
-        x = seq("x", size)
-        return f(x), {x: numbers(1, frames, size)}
-    CASES[name] = make
-
-
-sequence_case("past_value", lambda x: C.sequence.past_value(x, fixed([0.5]), 2))
-sequence_case("future_value", lambda x: C.sequence.future_value(x, fixed([0.5]), 2))
-sequence_case("past_value_from_a_vector", lambda x: C.sequence.past_value(x, weight(3)))
-sequence_case("past_value_from_another_sequence", lambda x: C.sequence.past_value(
-    x, C.sequence.last(2 * x)))
-sequence_case("past_value_longer_than_the_sequence", lambda x: C.sequence.past_value(
-    x, fixed([0.5]), 9))
-sequence_case("lstm", lambda x: C.layers.Recurrence(C.layers.LSTM(4))(x))
-sequence_case("lstm_backwards", lambda x: C.layers.Recurrence(
-    C.layers.LSTM(4), go_backwards=True)(x))
-sequence_case("lstm_with_everything", lambda x: C.layers.Recurrence(
-    C.layers.LSTM(4, use_peepholes=True, enable_self_stabilization=True))(x))
-sequence_case("lstm_from_a_state", lambda x: C.layers.Recurrence(
-    C.layers.LSTM(4), initial_state=0.3)(x))
-sequence_case("gru", lambda x: C.layers.Recurrence(C.layers.GRU(4))(x))
-sequence_case("rnn_step", lambda x: C.layers.Recurrence(C.layers.RNNStep(4))(x))
-sequence_case("fold", lambda x: C.layers.Fold(C.layers.GRU(4))(x))
-sequence_case("both_directions", lambda x: C.splice(
-    C.layers.Recurrence(C.layers.LSTM(3))(x),
-    C.layers.Recurrence(C.layers.LSTM(3), go_backwards=True)(x)))
-sequence_case("two_layers", lambda x: C.layers.Sequential(
-    [C.layers.Recurrence(C.layers.LSTM(4)), C.layers.Recurrence(C.layers.GRU(2)),
-     C.sequence.last, C.layers.Dense(2)])(x))
-sequence_case("delay_of_two_in_a_loop", lambda x: loop_with_delay_two(x))
-sequence_case("first_and_last", lambda x: C.combine(
-    [C.sequence.first(x).output, C.sequence.last(x).output]))
-sequence_case("is_first_and_last", lambda x: C.combine(
-    [C.sequence.is_first(x).output, C.sequence.is_last(x).output]))
-sequence_case("sequence_slice", lambda x: C.sequence.slice(x, 1, -1))
-sequence_case("where_and_gather", lambda x: C.sequence.gather(x, C.greater(C.reduce_sum(x), 0)))
-sequence_case("sequence_where", lambda x: C.sequence.where(C.greater(C.reduce_sum(x), 0)))
-sequence_case("scatter", lambda x: C.sequence.scatter(
-    C.sequence.gather(x, C.greater(C.reduce_sum(x), 0)), C.greater(C.reduce_sum(x), 0)))
-sequence_case("reduce_over_the_sequence", lambda x: C.combine(
-    [C.sequence.reduce_sum(x).output, C.sequence.reduce_max(x).output]))
-sequence_case("softmax_over_the_sequence", lambda x: C.sequence.softmax(x))
-sequence_case("broadcast_over_the_sequence", lambda x: C.sequence.broadcast_as(
-    C.sequence.last(x), x))
-sequence_case("unpack", lambda x: C.sequence.unpack(x, 0, True))
-sequence_case("unpack_with_mask", lambda x: C.combine(list(C.sequence.unpack(x, 0).outputs)))
-sequence_case("past_value_window", lambda x: C.combine(
-    list(C.layers.PastValueWindow(3, -2)(x).outputs)))
-sequence_case("sequence_reversed_twice", lambda x: C.layers.Recurrence(
-    lambda h, v: h * 0.5 + v, go_backwards=True)(C.layers.Recurrence(lambda h, v: h + v)(x)))
-
-
-def loop_with_delay_two(x):
-    past = C.placeholder()
-    h = C.tanh(x + 0.5 * C.sequence.past_value(past, fixed([0.25]), 2))
-    return h.replace_placeholders({past: h})
-
-
-@case
-def convolution_over_a_sequence():
-    x = seq("x", 3)
-    f = C.layers.Convolution((3,), num_filters=4, pad=True, sequential=True)
-    return f(x), {x: numbers(1, 6, 3)}
-
-
-@case
-def to_sequence():
-    x = batch("x", 5, 3)
-    return C.to_sequence(x) * 2, {x: numbers(1, 5, 3)}
-
-
-@case
-def to_sequence_like():
-    x, y = batch("x", 5, 3), seq("y", 2)
-    return C.to_sequence_like(x, y), {x: numbers(1, 5, 3), y: numbers(1, 5, 2)}
-
-
-@case
-def two_axes():
-    a = C.sequence.input_variable(3, sequence_axis=C.Axis("a"), dtype=REAL, name="a")
-    b = C.sequence.input_variable(2, sequence_axis=C.Axis("b"), dtype=REAL, name="b")
-    last = C.sequence.last(C.layers.Recurrence(C.layers.GRU(4))(a))
-    return C.layers.Dense(2)(C.splice(C.sequence.broadcast_as(last, b), b)), {
-        a: numbers(1, 4, 3), b: numbers(1, 6, 2)}
-
-
-@case
-def encoder_and_decoder():
-    a = C.sequence.input_variable(3, sequence_axis=C.Axis("a"), dtype=REAL, name="a")
-    b = C.sequence.input_variable(2, sequence_axis=C.Axis("b"), dtype=REAL, name="b")
-    encoded = C.layers.Fold(C.layers.LSTM(4), return_full_state=True)(a)
-    decoded = C.layers.RecurrenceFrom(C.layers.LSTM(4))(*(encoded.outputs + (b,)))
-    return C.layers.Dense(2)(decoded), {a: numbers(1, 4, 3), b: numbers(1, 6, 2)}
-
-
-@case
-def attention():
-    a = C.sequence.input_variable(3, sequence_axis=C.Axis("a"), dtype=REAL, name="a")
-    b = C.sequence.input_variable(3, sequence_axis=C.Axis("b"), dtype=REAL, name="b")
-    model = C.layers.AttentionModel(4, name="attend")
-    return model(a, b), {a: numbers(1, 4, 3), b: numbers(1, 6, 3)}
-
-
-@case
-def generation_until_done():
-    x = seq("x", 3)
-    start = C.sequence.last(x)
-    f = C.layers.UnfoldFrom(lambda h: C.tanh(h * 1.5 + 0.1), length_increase=2)
-    return f(start, C.sequence.broadcast_as(0, x) + C.reduce_sum(x) * 0), {x: numbers(1, 4, 3)}
-
-
-# --- criteria ----------------------------------------------------------------------------------
-
-def criterion(name, f, labels=None):
-    def make():
-        z, y = batch("z", 4), batch("y", 4)
-        return f(z, y), {z: numbers(3, 4), y: np.eye(4)[[1, 0, 3]] if labels is None else labels}
-    CASES[name] = make
-
-
-criterion("cross_entropy_with_softmax", C.cross_entropy_with_softmax)
-criterion("classification_error", C.classification_error)
-criterion("classification_error_of_two", lambda z, y: C.classification_error(z, y, topN=2))
-criterion("squared_error", C.squared_error)
-criterion("binary_cross_entropy", lambda z, y: C.binary_cross_entropy(C.sigmoid(z), y))
-
-
-@case
-def cosine_distance_with_negative_samples():
-    a, b = batch("a", 4), batch("b", 4)
-    return C.cosine_distance_with_negative_samples(a, b, 1, 2), {a: numbers(4, 4), b: numbers(4, 4)}
-
-
-@case
-def lambda_rank():
-    s, n, g = batch("s", 1), batch("n", 1), batch("g", 1)
-    given = {s: numbers(5, 1), n: np.array([[3], [1], [0], [2], [1]], REAL),
-             g: np.array([[7], [7], [7], [8], [8]], REAL)}
-    return C.lambda_rank(s, n, g), given
-
-
-@case
-def ndcg_at_1():
-    s, n, g = batch("s", 1), batch("n", 1), batch("g", 1)
-    given = {s: numbers(5, 1), n: np.array([[3], [1], [0], [2], [1]], REAL),
-             g: np.array([[7], [7], [7], [8], [8]], REAL)}
-    return C.ndcg_at_1(s, n, g), given
-
-
-@case
-def edit_distance():
-    a, b = seq("a", 4), seq("b", 4)
-    return C.edit_distance_error(a, b, 1, 1, 1, True, [2]), {
-        a: np.eye(4)[None, [0, 0, 1, 2, 3, 3]], b: np.eye(4)[None, [0, 1, 1, 1, 2, 3]]}
-
-
-@case
-def forward_backward():
-    y, z = seq("y", 4), seq("z", 4)
-    labels = np.array([[[2, 0, 0, 0], [0, 2, 0, 0], [0, 2, 0, 0], [0, 0, 1, 0], [0, 0, 2, 0]]], REAL)
-    return C.forward_backward(C.labels_to_graph(y), z, 3), {y: labels, z: numbers(1, 5, 4)}
-
-
 # --- the whole ---------------------------------------------------------------------------------
 
 def listed(values):
     return np.asarray(values, np.float64).tolist()
 
 
-def evaluate(f, feeds):
-    got = f.eval({v: (x if x.ndim == len(v.shape) + 1 else [s for s in x])
+def evaluate(f, feeds, evaluated):
+    got = evaluated.eval({v: (x if x.ndim == len(v.shape) + 1 else [s for s in x])
                   for v, x in feeds.items()})
-    got = got if isinstance(got, dict) else {f.outputs[0]: got}
+    got = got if isinstance(got, dict) and evaluated is f else {f.outputs[0]: got}
     found = {}
     for v, y in got.items():
         y = y[0] if isinstance(y, list) and len(y) == 1 else y
@@ -561,19 +372,20 @@ def evaluate(f, feeds):
 
 
 def make(folder, name):
-    global REAL
-    REAL = np.float32 if name in IN_FLOAT else np.float64
+    oracle.REAL = np.float32 if name in IN_FLOAT else np.float64
     C.cntk_py.set_fixed_random_seed(7)
     rng.seed(sum(name.encode()))
-    with C.default_options(dtype=REAL):
+    with C.default_options(dtype=oracle.REAL):
         f, feeds = CASES[name]()
     record = {"inputs": {v.name: listed(x if x.ndim == len(v.shape) + 1 else x[0])
                          for v, x in feeds.items()},
-              "outputs": evaluate(f, feeds)}
+              "outputs": evaluate(f, feeds, EVALUATED_AS.get(name, f))}
     f.save(os.path.join(folder, name + ".model"))
     try:
-        C.cntk_py.save_as_legacy_model(f, os.path.join(
-            folder, name + ".v1"))
+        if name in OLD_FILES:
+            shutil.copy(OLD_FILES[name], os.path.join(folder, name + ".v1"))
+        else:
+            C.cntk_py.save_as_legacy_model(f, os.path.join(folder, name + ".v1"))
     except Exception as e:
         record["no_v1"] = str(e).split("\n")[0][:120]
     return record
