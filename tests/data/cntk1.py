@@ -244,7 +244,7 @@ def roi_pooling(w, f):
 
 
 def random_sample(w, f):
-    w.pack("?Q", False, 5)
+    w.pack("?Q", False, f.get("size", 5))
     dropout(w, f)
 
 
@@ -253,7 +253,7 @@ def crop(w, f):
 
 
 def environment(w, f):
-    w.text("property")
+    w.text(f.get("property", "property"))
 
 
 def edit_distance(w, f):

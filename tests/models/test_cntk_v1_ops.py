@@ -340,3 +340,39 @@ def test_criteria(tmp_path, precision):
     for (op, _), (a, b, more, expected) in wanted.items():
         found = criterion(tmp_path, precision, op, a, b, *more)
         assert abs(found - expected) <= 2e-6 * max(1, abs(expected)), op
+
+
+def test_words_in_classes(tmp_path, precision):
+    """Of a label [word, class, begin, end]: how likely the class is, and in it the word."""
+    label = [np.array(row, "f") for row in ([1, 0, 0, 2], [5, 1, 2, 6], [2, 1, 2, 6])]
+    x, words, classes = samples(3), samples(3, 6, seed=1)[0], samples(2, seed=2)
+
+    def log_softmax(z):
+        return z - np.log(np.exp(z).sum())
+    expected = 0
+    for lab, row, z in zip(label, x, classes):
+        word, group, begin, end = lab.astype(int)
+        of_class = row.astype(float) @ words[:, begin:end].astype(float)
+        expected -= log_softmax(of_class)[word - begin] + log_softmax(z.astype(float))[group]
+    m = cntk1.Model(15)
+    for name, shape in (("label", [4]), ("x", [3]), ("z", [2])):
+        m.add("InputValue", name, shape=shape)
+    m.parameter("words", words)
+    m.add("ClassBasedCrossEntropyWithSoftmax", "loss", ["label", "x", "words", "z"])
+    feeds = {"label": label, "x": x, "z": classes}
+    found = evaluate(m, tmp_path, precision, feeds, "loss", frames=False)
+    assert abs(float(found.reshape(())) - expected) <= 1e-6 * expected
+
+
+def test_what_training_alone_changes(tmp_path, precision):
+    """isTraining is 0; a criterion that was computed elsewhere is summed up."""
+    x = samples(1)
+    m = cntk1.Model(15)
+    m.add("InputValue", "x", shape=[1])
+    m.add("EnvironmentInput", "training", property="isTraining")
+    m.add("Plus", "y", ["x", "training"])
+    m.add("DummyCriterion", "z", ["x", "y", "y"])
+    m.outputs = ["y", "z"]
+    assert_close(evaluate(m, tmp_path, precision, {"x": x}, "y"), np.stack(x), precision)
+    found = evaluate(m, tmp_path, precision, {"x": x}, "z", frames=False)
+    assert_close(found.reshape(()), np.stack(x).astype(np.float64).sum(), precision)

@@ -47,6 +47,74 @@ evl_value *evl_cntk_logistic(evl_cntk_maker *k)
     return evl_cntk_call_1(k, "Neg", evl_cntk_reduce_all(k, "ReduceSum", each));
 }
 
+/* --- words in classes ------------------------------------------------------------------- */
+
+/* One element of the label. */
+static evl_value *element(evl_cntk_maker *k, int64_t i)
+{
+    int64_t end = i + 1, last = -1;
+    evl_value *label = evl_cntk_flatten(k, k->in[0]);
+    evl_attribute a[3] = { evl_cntk_ints(k, "starts", &i, 1), evl_cntk_ints(k, "ends", &end, 1),
+                           evl_cntk_ints(k, "axes", &last, 1) };
+    return evl_cntk_call(k, "Slice", &label, 1, a, 3);
+}
+
+/* 0, 1, ... for each element of x. */
+static evl_value *places_in(evl_cntk_maker *k, const evl_value *x)
+{
+    int64_t n = x ? evl_cntk_sample_size(x) : 0;
+    int64_t *places = evl_arena_take_many(k->b.graph->arena, (size_t)n, sizeof *places);
+    if (k->b.status != EVAL_OK)
+        return NULL;
+    if (!places)
+        return evl_cntk_fail(k, EVAL_ERR_MEMORY, "no memory for %lld words", (long long)n);
+    for (int64_t i = 0; i < n; i++)
+        places[i] = i;
+    return evl_cntk_to_real(k, evl_build_ints(&k->b, places, (size_t)n));
+}
+
+/* The logarithm of the softmax of x at one place of each sample. */
+static evl_value *log_chance(evl_cntk_maker *k, evl_value *x, evl_value *places, evl_value *at)
+{
+    evl_attribute axis = evl_attribute_int("axis", -1);
+    evl_value *none = evl_build_number(&k->b, k->node->real, 0);
+    evl_value *y = evl_cntk_call(k, "LogSoftmax", &x, 1, &axis, 1);
+    y = evl_cntk_call_3(k, "Where", evl_cntk_call_2(k, "Equal", places, at), y, none);
+    return evl_cntk_reduce_sample(k, "ReduceSum", y);
+}
+
+/* What words get that the label's class does not hold: nothing is left of it by Softmax. */
+static const double IMPOSSIBLE = -1e30;
+
+/* x by the columns of the words, where they are in the label's class. */
+static evl_value *words_of_class(evl_cntk_maker *k, evl_value *scores, evl_value *places)
+{
+    evl_value *outside = evl_cntk_call_2(k, "Or", evl_cntk_call_2(k, "Less", places, element(k, 2)),
+                                         evl_cntk_call_2(k, "GreaterOrEqual", places, element(k, 3)));
+    return evl_cntk_call_3(k, "Where", outside, evl_build_number(&k->b, k->node->real, IMPOSSIBLE),
+                           scores);
+}
+
+/* Operands: the label, which is a word, its class and where the words of the class begin and
+** end; what the network says; a column for each word; scores of the classes. */
+evl_value *evl_cntk_class_entropy(evl_cntk_maker *k)
+{
+    evl_value *factors[2] = { k->in[2], k->in[1] };
+    evl_cntk_maker product = *k;
+    if (evl_cntk_sample_size(k->in[0]) != 4 || k->in[2]->has_frames || evl_cntk_rank(k->in[2]) != 2)
+        return evl_cntk_fail(k, EVAL_ERR_SHAPE, "it wants labels of 4 elements and a matrix of words");
+    product.in = factors;
+    evl_value *words = evl_cntk_transpose_times(&product);
+    k->b.status = product.b.status;
+    evl_value *places = places_in(k, words), *classes = evl_cntk_flatten(k, k->in[3]);
+    evl_value *word = log_chance(k, words_of_class(k, words, places), places, element(k, 0));
+    evl_value *class = log_chance(k, classes, places_in(k, classes), element(k, 1));
+    evl_value *each = evl_cntk_call_2(k, "Add", word, class);
+    return evl_cntk_call_1(k, "Neg", evl_cntk_reduce_all(k, "ReduceSum", each));
+}
+
+/* --- how many are wrong ----------------------------------------------------------------- */
+
 static evl_value *place_of_most(evl_cntk_maker *k, evl_value *x)
 {
     evl_attribute a[2] = { evl_attribute_int("axis", -1), evl_attribute_int("keepdims", 1) };

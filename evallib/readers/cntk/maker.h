@@ -125,9 +125,10 @@ evl_cntk_build_op evl_cntk_reduce_elements, evl_cntk_reduce_frames, evl_cntk_sum
     evl_cntk_sum_columns, evl_cntk_l1, evl_cntk_l2, evl_cntk_cos_distance,
     evl_cntk_cos_distance_negative; /* reduce.c */
 evl_cntk_build_op evl_cntk_cross_entropy_with_softmax, evl_cntk_cross_entropy,
-    evl_cntk_square_error, evl_cntk_logistic, evl_cntk_classification_error, evl_cntk_edit_distance,
-    evl_cntk_ranking, evl_cntk_forward_backward; /* criterion.c */
-evl_cntk_build_op evl_cntk_input, evl_cntk_parameter, evl_cntk_computed;     /* source.c */
+    evl_cntk_square_error, evl_cntk_logistic, evl_cntk_classification_error, evl_cntk_class_entropy,
+    evl_cntk_edit_distance, evl_cntk_ranking, evl_cntk_forward_backward; /* criterion.c */
+evl_cntk_build_op evl_cntk_input, evl_cntk_parameter, evl_cntk_computed,
+    evl_cntk_environment; /* source.c */
 evl_cntk_build_op evl_cntk_random, evl_cntk_random_sample,
     evl_cntk_inclusion_frequency; /* random.c */
 evl_cntk_build_op evl_cntk_delay;                                            /* delay.c */

@@ -90,3 +90,15 @@ evl_value *evl_cntk_computed(evl_cntk_maker *k)
     }
     return constant(k, &shape);
 }
+
+/* What the surroundings say, of which CNTK knows one thing: whether the network is being trained. */
+evl_value *evl_cntk_environment(evl_cntk_maker *k)
+{
+    static const evl_shape one = { .rank = 1, .dim = { 1 } };
+    if (strcmp(k->node->f.word, "isTraining") != 0)
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "the surroundings have no \"%s\"",
+                             k->node->f.word);
+    void *zero = evl_arena_take(k->b.graph->arena, sizeof(double));
+    return checked(k, zero ? evl_graph_constant(k->b.graph, k->node->name, EVAL_FLOAT64, &one, zero)
+                           : NULL);
+}

@@ -406,10 +406,10 @@ static const char *const plain[] = {
     "CrossEntropyWithSoftmax", "CrossEntropy", "SquareError", "Logistic", "ClassificationError",
     "ErrorPrediction", "MatrixL1Reg", "MatrixL2Reg", "CosDistance", "LabelsToGraph",
     "ReconcileDynamicAxis", "Cast", "StraightThrough", "StableSigmoid", "CosDistanceWithNegativeSamples",
-    "LambdaRank", "NDCG1Eval", "ForwardBackward",
+    "LambdaRank", "NDCG1Eval", "ForwardBackward", "ClassBasedCrossEntropyWithSoftmax", "DummyCriterion",
     /* trained with, and not offered: a network that has them for its criterion loads */
-    "ClassBasedCrossEntropyWithSoftmax", "GMMLogLikelihood", "SequenceWithSoftmax",
-    "LatticeSequenceWithSoftmax", "NCEBasedCrossEntropyWithSoftmax", "CRF", "DummyCriterion",
+    "GMMLogLikelihood", "SequenceWithSoftmax", "LatticeSequenceWithSoftmax",
+    "NCEBasedCrossEntropyWithSoftmax", "CRF",
 };
 
 static function find(evl_span name)
