@@ -140,6 +140,18 @@ static EvalStatus read_wanted(evl_context *ctx, const evl_use *use, wanted *w)
                : use_scales(ctx, in, &axes, scales, w);
 }
 
+static bool is_hidden(const evl_tensor *t)
+{
+    return t && !t->data && !(evl_shape_is_known(&t->shape) && evl_shape_count(&t->shape) == 0);
+}
+
+/* What a region is, the plan must know where it counts. */
+static bool is_region_hidden(const evl_use *use)
+{
+    const char *name = evl_node_text(use->node, "coordinate_transformation_mode", "half_pixel");
+    return !is_old(use->node) && strcmp(name, "tf_crop_and_resize") == 0 && is_hidden(evl_use_in(use, 1));
+}
+
 static EvalStatus infer_resize(evl_infer *x)
 {
     int32_t rank = x->use.in[0]->shape.rank;
@@ -151,6 +163,8 @@ static EvalStatus infer_resize(evl_infer *x)
         return EVAL_OK;
     if ((st = read_wanted(x->ctx, &x->use, &w)) || w.known != EVL_KNOWN)
         return st;
+    if (is_region_hidden(&x->use) && rank > 0)
+        w.size[0] = EVL_UNKNOWN_DIM; /* so that it is prepared in the run */
     x->out[0].shape = evl_shape_of((size_t)rank, w.size);
     return EVAL_OK;
 }
@@ -169,7 +183,7 @@ static double half_pixel(double i, const line *l)
 
 static double half_pixel_symmetric(double i, const line *l)
 {
-    return l->n_in / 2 * (1 - l->n_out / l->scaled) + half_pixel(i, l);
+    return l->n_in / 2 * (1 - l->n_out / l->scaled) + (i + 0.5) / l->scale - 0.5;
 }
 
 static double pytorch_half_pixel(double i, const line *l)
@@ -217,7 +231,7 @@ typedef struct settings {
     int mode;
     const char *nearest;
     double a;
-    bool antialias, exclude_outside;
+    bool antialias, exclude_outside, is_old;
 } settings;
 
 static EvalStatus read_settings(evl_context *ctx, const evl_node *node, settings *s)
@@ -232,7 +246,8 @@ static EvalStatus read_settings(evl_context *ctx, const evl_node *node, settings
     if (s->mode == LINEAR && strcmp(mode, "linear") != 0 && strcmp(mode, "bilinear") != 0)
         return evl_fail(ctx, EVAL_ERR_UNSUPPORTED, "mode '%s' is none of nearest, linear, cubic",
                         mode);
-    if (is_old(node)) {
+    s->is_old = is_old(node);
+    if (s->is_old) {
         name = "asymmetric";
         s->nearest = "floor";
     }
@@ -296,6 +311,9 @@ static EvalStatus fill_axis(evl_prepare *p, const settings *s, const line *l, ev
 {
     double shrink = s->antialias && l->scale < 1 ? l->scale : 1;
     double first = floor(-(s->mode == CUBIC ? 2 : 1) / shrink) + 1;
+    settings own = *s;
+    if (s->is_old && l->scale < 1)
+        own.nearest = "ceil"; /* as ONNX's own cases of opset 10 have it */
     t->is_used = true;
     t->n = s->mode == NEAREST ? 1 : (size_t)(2 - 2 * first);
     size_t n;
@@ -311,7 +329,7 @@ static EvalStatus fill_axis(evl_prepare *p, const settings *s, const line *l, ev
         if (!(x > -1e15 && x < 1e15))
             return evl_fail(p->ctx, EVAL_ERR_SHAPE, "a coordinate is not finite");
         t->is_outside[i] = s->of == crop && (x < 0 || x > l->n_in - 1);
-        fill_position(s, x, shrink, first, t, i);
+        fill_position(&own, x, shrink, first, t, i);
     }
     return EVAL_OK;
 }
@@ -357,6 +375,11 @@ static EvalStatus make_real_weights(evl_prepare *p, evl_resize *r)
     return EVAL_OK;
 }
 
+static size_t aligned(size_t n)
+{
+    return (n + EVL_ALIGNMENT - 1) / EVL_ALIGNMENT * EVL_ALIGNMENT;
+}
+
 static EvalStatus scratch_for(evl_prepare *p, const evl_resize *r)
 {
     size_t most = 1, n;
@@ -367,15 +390,41 @@ static EvalStatus scratch_for(evl_prepare *p, const evl_resize *r)
                 return evl_fail(p->ctx, EVAL_ERR_LIMIT, "a step between is too large");
         most = n > most ? n : most;
     }
-    most = (most + EVL_ALIGNMENT - 1) / EVL_ALIGNMENT * EVL_ALIGNMENT;
+    most = aligned(most);
     if (!evl_size_multiply(most, 2, &p->scratch_bytes) || most > p->ctx->limits->max_tensor_bytes)
         return evl_fail(p->ctx, EVAL_ERR_LIMIT, "a step between is too large");
     return EVAL_OK;
 }
 
-static bool is_hidden(const evl_tensor *t)
+/* Integers are made real and cut to whole ones again, in scratch memory of their own: behind
+** that of the sums, which is even. */
+static EvalStatus run_integers(const evl_call *call)
 {
-    return t && !t->data && !(evl_shape_is_known(&t->shape) && evl_shape_count(&t->shape) == 0);
+    const evl_resize *r = call->state;
+    evl_tensor in = *call->in[0], out = *call->out[0];
+    EvalType real = call->machine->real;
+    size_t n_in = evl_shape_count(&in.shape), n_out = evl_shape_count(&out.shape);
+    evl_call sums = *call;
+    in.type = out.type = real;
+    in.data = (char *)call->scratch + r->sums;
+    out.data = (char *)in.data + aligned(n_in * evl_type_size(real));
+    sums.in = (const evl_tensor *[]){ &in };
+    sums.out = (evl_tensor *[]){ &out };
+    (void)evl_convert(n_in, call->in[0]->type, call->in[0]->data, real, in.data);
+    EvalStatus st = call->machine->precision == EVL_DOUBLE ? evl_resize_d(&sums) : evl_resize_f(&sums);
+    if (st == EVAL_OK)
+        (void)evl_convert(n_out, real, out.data, call->out[0]->type, call->out[0]->data);
+    return st;
+}
+
+/* Each is no larger than what the sums were checked for. */
+static void hold_integers(evl_prepare *p, evl_resize *r)
+{
+    size_t size = evl_type_size(p->machine->real);
+    r->sums = p->scratch_bytes;
+    p->scratch_bytes += aligned(evl_shape_count(&p->use.in[0]->shape) * size) +
+                        aligned(evl_shape_count(&p->out[0]->shape) * size);
+    p->run = run_integers;
 }
 
 static EvalStatus prepare_resize(evl_prepare *p)
@@ -388,7 +437,7 @@ static EvalStatus prepare_resize(evl_prepare *p)
         return evl_no_memory(p->ctx);
     if ((st = read_settings(p->ctx, p->use.node, &s)) || (st = read_wanted(p->ctx, &p->use, &w)))
         return st;
-    if (w.known != EVL_KNOWN || (s.of == crop && is_hidden(evl_use_in(&p->use, 1))))
+    if (w.known != EVL_KNOWN || is_region_hidden(&p->use))
         return evl_fail(p->ctx, EVAL_ERR_UNSUPPORTED,
                         "roi, scales and sizes must be known to the plan");
     r->rank = p->out[0]->shape.rank;
@@ -397,11 +446,15 @@ static EvalStatus prepare_resize(evl_prepare *p)
     p->run = evl_resize_nearest;
     if ((st = fill_axes(p, &s, &w, r)) || s.mode == NEAREST)
         return st;
-    if (!evl_type_is_float(p->out[0]->type))
-        return evl_fail(p->ctx, EVAL_ERR_TYPE, "mode linear and cubic need floating point, not %s",
-                        evl_type_name(p->out[0]->type));
+    EvalType type = p->out[0]->type;
+    if (!evl_type_is_float(type) && !evl_type_is_integer(type))
+        return evl_fail(p->ctx, EVAL_ERR_TYPE, "mode linear and cubic need numbers, not %s", evl_type_name(type));
     p->run = p->machine->precision == EVL_DOUBLE ? evl_resize_d : evl_resize_f;
-    return (st = make_real_weights(p, r)) ? st : scratch_for(p, r);
+    if ((st = make_real_weights(p, r)) || (st = scratch_for(p, r)))
+        return st;
+    if (!evl_type_is_float(type))
+        hold_integers(p, r);
+    return EVAL_OK;
 }
 
 static const evl_impl resize_impl = { prepare_resize, evl_resize_nearest };

@@ -17,6 +17,7 @@ typedef struct evl_resize {
     int32_t rank;
     evl_taps axis[EVAL_MAX_RANK];
     bool has_outside;
+    size_t sums; /* bytes of scratch memory that the sums of integers take */
     double extrapolation;
 } evl_resize;
 

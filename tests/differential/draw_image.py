@@ -16,11 +16,11 @@ def resize(d):
     rank = 4 if mode == "cubic" else d.choice((1, 2, 3, 4, 4, 5)) if mode == "nearest" else d.choice((2, 4, 4, 5))
     shape = [d.int(1, 2), d.int(1, 2)][:rank] + [d.int(1, 6) for _ in range(rank - 2)]
     kind = np.dtype(np.float32) if mode == "cubic" else d.choice((np.float32, np.float32, np.uint8, np.int8, np.int32))
-    x = d.array(kind, shape)
+    x, steps = d.array(kind, shape), int(mode == "linear")            # a sum close to a whole number is cut to either side
     factors = [1.0 if i < 2 and rank > 2 else float(d.choice((0.4, 0.5, 0.8, 1.0, 1.5, 2.0, 2.6, 3.0))) for i in range(rank)]
     factors = [f if int(f * n) else 1.0 for f, n in zip(factors, shape)]
     if d.opset < 11:
-        return d.case([x, np.asarray(factors, np.float32)], {"mode": mode}, constants=[1] if d.chance() else [], tolerance=2e-5)
+        return d.case([x, np.asarray(factors, np.float32)], {"mode": mode}, constants=[1] if d.chance() else [], tolerance=2e-5, steps=steps)
     a = {"mode": mode, "coordinate_transformation_mode": d.choice(COORDINATES if d.opset >= 19 else COORDINATES[:-1])}
     if mode == "nearest":
         a["nearest_mode"] = d.choice(NEAREST)
@@ -37,7 +37,7 @@ def resize(d):
     empty = np.zeros(0, np.float32)
     roi = roi if roi is not None else None if d.opset >= 13 else empty
     if d.chance():
-        return d.case([x, roi, np.asarray(factors, np.float32)], a, constants=[2] if d.chance() else [], tolerance=3e-5)
+        return d.case([x, roi, np.asarray(factors, np.float32)], a, constants=[2] if d.chance() else [], tolerance=3e-5, steps=steps)
     sizes = [max(1, int(f * n)) for f, n in zip(factors, shape)]
     given = [x, roi, None if d.opset >= 13 else empty, np.asarray(sizes, np.int64)]
     if d.opset >= 18 and rank == 4 and d.chance(0.4):
@@ -46,7 +46,7 @@ def resize(d):
         a["keep_aspect_ratio_policy"] = d.choice(("stretch", "not_larger", "not_smaller"))
         if roi is not None:
             given[1] = roi[[2, 3, 6, 7]]
-    return d.case(given, a, constants=[3] if d.chance() else [], tolerance=3e-5)
+    return d.case(given, a, constants=[3] if d.chance() else [], tolerance=3e-5, steps=steps)
 
 
 @operator("Upsample")

@@ -15,7 +15,7 @@ SEEDS = int(os.environ.get("DIFFERENTIAL_SEEDS", "10"))
 
 # What the library does not offer yet, or not in all its forms.
 MS = "com.microsoft."
-OPEN = {"Resize": "integers in mode linear"}
+OPEN = {}
 UNKNOWN_THERE = {"SequenceMap", "SwiGLU"}      # to ONNX Runtime: for onnx's own evaluator, see differ.py
 
 

@@ -133,6 +133,75 @@ static void upsample_repeats_elements(void **unused)
     evl_test_end(ctx);
 }
 
+/* What the sums of whole numbers are is cut to a whole one. */
+static void integers_are_weighed_too(void **unused)
+{
+    const evl_attribute mode = evl_attribute_text("mode", "linear");
+    (void)unused;
+    for (int way = 0; way < 4; way++) {
+        evl_context *ctx = evl_test_begin();
+        evl_op_run r = { .op = &evl_op_resize, .attributes = &mode, .n_attributes = 1, .n_in = 3,
+                         .hide_data = way & 1 };
+        int64_t wide[12];
+        uint8_t narrow[12];
+        for (size_t i = 0; i < 12; i++) {
+            wide[i] = -(int64_t)image[i];
+            narrow[i] = (uint8_t)image[i];
+        }
+        r.in[0] = way & 2 ? evl_test_tensor(EVAL_UINT8, narrow, 2, dims) : evl_test_ints(wide, 2, dims);
+        r.in[2] = evl_test_reals(cases[0].scales, 1, &two);
+        assert_int_equal(evl_run_op(ctx, &r, way & 1 ? EVL_DOUBLE : EVL_FLOAT, 0), EVAL_OK);
+        for (size_t j = 0; j < 48; j++) {
+            int right = (int)cases[0].wanted[j];
+            assert_int_equal(evl_tensor_i64(&r.out[0], j), way & 2 ? right : -right);
+        }
+        evl_run_op_end(&r);
+        evl_test_end(ctx);
+    }
+}
+
+/* The middle half of a line, which a run brings: its ends and what lies evenly between. */
+static void a_region_may_come_in_the_run(void **unused)
+{
+    static const double line[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 }, roi[] = { 0.25, 0.75 };
+    static const int64_t nine = 9, one = 1, five = 5;
+    const evl_attribute a[] = {
+        evl_attribute_text("mode", "linear"),
+        evl_attribute_text("coordinate_transformation_mode", "tf_crop_and_resize"),
+    };
+    (void)unused;
+    for (int hidden = 0; hidden < 2; hidden++) {
+        evl_context *ctx = evl_test_begin();
+        evl_op_run r = { .op = &evl_op_resize, .attributes = a, .n_attributes = 2, .n_in = 4,
+                         .hide_data = hidden };
+        r.in[0] = evl_test_reals(line, 1, &nine);
+        r.in[1] = evl_test_reals(roi, 1, &two);
+        r.in[3] = evl_test_ints(&five, 1, &one);
+        assert_int_equal(evl_run_op(ctx, &r, EVL_FLOAT, 0), EVAL_OK);
+        for (size_t j = 0; j < 5; j++)
+            assert_true(fabs(evl_tensor_f64(&r.out[0], j) - 2 - (double)j) < 1e-5);
+        evl_run_op_end(&r);
+        evl_test_end(ctx);
+    }
+}
+
+/* ONNX's own case of opset 10. */
+static void what_shrinks_in_opset_10_rounds_up(void **unused)
+{
+    static const double x[] = { 1, 2, 3, 4, 5, 6, 7, 8 }, scales[] = { 0.6, 0.6 };
+    static const int64_t of[] = { 2, 4 };
+    evl_context *ctx = evl_test_begin();
+    evl_op_run r = { .op = &evl_op_resize, .version = 10, .n_in = 2 };
+    (void)unused;
+    r.in[0] = evl_test_reals(x, 2, of);
+    r.in[1] = evl_test_reals(scales, 1, &two);
+    assert_int_equal(evl_run_op(ctx, &r, EVL_FLOAT, 0), EVAL_OK);
+    assert_int_equal(evl_shape_count(&r.out[0].shape), 2);
+    assert_true(evl_tensor_f64(&r.out[0], 0) == 1 && evl_tensor_f64(&r.out[0], 1) == 3);
+    evl_run_op_end(&r);
+    evl_test_end(ctx);
+}
+
 static void bad_scales_and_modes_are_refused(void **unused)
 {
     static const double bad[] = { -1, 1, 0, 1, NAN, 1 };
@@ -157,6 +226,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mode_is_as_in_the_reference),
         cmocka_unit_test(upsample_repeats_elements),
+        cmocka_unit_test(integers_are_weighed_too),
+        cmocka_unit_test(a_region_may_come_in_the_run),
+        cmocka_unit_test(what_shrinks_in_opset_10_rounds_up),
         cmocka_unit_test(bad_scales_and_modes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
