@@ -253,23 +253,28 @@ static void load_state(const running *r, size_t input, size_t direction, real *s
             memset(state + b * rnn->n_hidden, 0, rnn->n_hidden * sizeof(real));
 }
 
-static void store_state(const running *r, size_t output, size_t direction, const real *state)
-{
-    const evl_rnn *rnn = &r->x->rnn;
-    if (output >= r->call->n_out || !r->call->out[output])
-        return;
-    real *to = r->call->out[output]->data;
-    for (size_t b = 0; b < rnn->n_batch; b++)
-        memcpy(to + state_row(rnn, direction, b), state + b * rnn->n_hidden,
-               rnn->n_hidden * sizeof(real));
-}
-
 static size_t length_of(const running *r, size_t batch)
 {
     size_t n = r->x->rnn.n_steps;
     if (!r->lengths || r->lengths[batch] >= (int64_t)n)
         return n;
     return r->lengths[batch] < 0 ? 0 : (size_t)r->lengths[batch];
+}
+
+/* ONNX does not say what the last state of no steps is: 0, as ONNX Runtime has it. */
+static void store_state(const running *r, size_t output, size_t direction, const real *state)
+{
+    const evl_rnn *rnn = &r->x->rnn;
+    size_t h = rnn->n_hidden;
+    if (output >= r->call->n_out || !r->call->out[output])
+        return;
+    for (size_t b = 0; b < rnn->n_batch; b++, state += h) {
+        real *to = (real *)r->call->out[output]->data + state_row(rnn, direction, b);
+        if (length_of(r, b) > 0)
+            memcpy(to, state, h * sizeof *to);
+        else
+            memset(to, 0, h * sizeof *to);
+    }
 }
 
 /* Where in X and Y a row is: (step, batch) in the order of the layout. */

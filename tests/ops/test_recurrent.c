@@ -108,6 +108,8 @@ static void slow_sequence(net *n, size_t d, size_t b)
                                     : (t * n->directions + d) * BATCH + b;
         memcpy(n->y + row * HIDDEN, h, sizeof h);
     }
+    if (n->lengths[b] == 0)
+        return; /* of no steps the last state is 0 */
     memcpy(n->y_h + state_at(n, d, b), h, sizeof h);
     memcpy(n->y_c + state_at(n, d, b), c, sizeof c);
 }
