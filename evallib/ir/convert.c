@@ -107,6 +107,7 @@ static void widen(size_t n, const void *source, double *y)
 
 static void narrow(size_t n, const double *x, void *target)
 {
+#pragma omp simd
     for (size_t i = 0; i < n; i++) {
         float y = (float)x[i];
         memcpy((char *)target + i * sizeof y, &y, sizeof y);
@@ -155,6 +156,23 @@ static bool read_wides(size_t n, EvalType type, const void *source, wides *w)
     else if (!read_floats(n, type, source, w->as.f))
         w->kind = WIDE_NONE;
     return w->kind != WIDE_NONE;
+}
+
+/* Integers of 32 bits and less: the sum is below 2^53, and the low bits of its fraction are x.
+** Few processors turn 64 bits into a double in a vector. */
+static void make_floats_of_small(size_t n, wides *w)
+{
+    const double shift = 0x3p51;
+    int64_t shift_bits;
+    memcpy(&shift_bits, &shift, sizeof shift);
+#pragma omp simd
+    for (size_t i = 0; i < n; i++) {
+        int64_t sum = shift_bits + w->as.i[i];
+        double y;
+        memcpy(&y, &sum, sizeof y);
+        w->as.f[i] = y - shift;
+    }
+    w->kind = WIDE_FLOAT;
 }
 
 /* Integers as doubles, in their place. */
@@ -268,8 +286,11 @@ bool evl_convert(size_t n, EvalType from, const void *source, EvalType to, void 
         memcpy(target, source, n * each);
     for (size_t i = 0; from != to && i < n; i += TILE) {
         size_t part = n - i < TILE ? n - i : TILE;
-        if (!read_wides(part, from, (const char *)source + i * each_from, &w) ||
-            !write_wides(part, to, &w, (char *)target + i * each))
+        if (!read_wides(part, from, (const char *)source + i * each_from, &w))
+            return false;
+        if (w.kind != WIDE_FLOAT && each_from <= sizeof(int32_t) && evl_type_is_float(to))
+            make_floats_of_small(part, &w);
+        if (!write_wides(part, to, &w, (char *)target + i * each))
             return false;
     }
     return true;
