@@ -271,19 +271,51 @@ static EvalStatus sweep_bodies(folder *f, evl_node *node)
     return st == EVAL_OK ? evl_infer_node(f->ctx, node) : st;
 }
 
-/* What gives its input on as it is: Identity, and Dropout unless it trains or shows its mask. */
-static bool gives_on(const evl_node *node)
+/* Dropout, unless it trains or shows its mask. */
+static bool drops_nothing(const evl_node *node)
 {
     const evl_value *trains = node->n_inputs > 2 ? node->inputs[2] : NULL;
-    if (node->op == &evl_op_identity)
-        return true;
-    if (node->op != &evl_op_dropout || !node->outputs[0])
-        return false;
     for (size_t i = 1; i < node->n_outputs; i++)
         if (node->outputs[i])
             return false;
     return !trains || (trains->is_constant && evl_shape_count(&trains->t.shape) == 1 &&
                        !evl_tensor_i64(&trains->t, 0));
+}
+
+/* Whether input `input` holds no number below `least`, or is left out. */
+static bool none_below(const evl_node *node, size_t input, int64_t least)
+{
+    const evl_value *v = node->n_inputs > input ? node->inputs[input] : NULL;
+    for (size_t i = 0; v && v->is_constant && i < evl_shape_count(&v->t.shape); i++)
+        if (evl_tensor_i64(&v->t, i) < least)
+            return false;
+    return !v || v->is_constant;
+}
+
+/* Where the output's shape is the input's: a Pad that crops nothing then adds nothing, and a
+** Slice that goes forward takes all. */
+static bool takes_all(const evl_node *node)
+{
+    if (node->op == &evl_op_pad)
+        return !evl_node_attribute(node, node->version < 2 ? "paddings" : "pads") &&
+               none_below(node, 1, 0);
+    if (node->op == &evl_op_slice)
+        return none_below(node, 4, 1);
+    return node->op == &evl_op_expand || (node->op->traits & EVL_OP_ALIAS);
+}
+
+/* What gives its input on as it is. */
+static bool gives_on(const evl_node *node)
+{
+    const evl_value *x = node->n_inputs ? node->inputs[0] : NULL, *y = node->outputs[0];
+    if (node->op == &evl_op_identity)
+        return true;
+    if (!x || !y)
+        return false;
+    if (node->op == &evl_op_dropout)
+        return drops_nothing(node);
+    return x->t.type == y->t.type && x->has_frames == y->has_frames && evl_shape_is_known(&x->t.shape) &&
+           evl_shape_equal(&x->t.shape, &y->t.shape) && takes_all(node);
 }
 
 static EvalStatus sweep_node(folder *f, evl_node *node, evl_graph *target)

@@ -105,6 +105,42 @@ static void what_gives_on_its_input_gives_way_to_it(void **state)
     }
 }
 
+/* Nodes left of y = op(x of 2 elements, numbers) + nothing. */
+static size_t left_of(const evl_op *op, size_t input, const int64_t *numbers, size_t n)
+{
+    fixture f = begin();
+    const int64_t none[] = { 0 }, all[] = { 2 }, past[] = { -9 };
+    evl_node *node = evl_graph_node(f.g, op, "", input + 1, 1);
+    evl_value *made = evl_graph_value(f.g, "made");
+    node->inputs[0] = toy_input(f.g, "x", 2);
+    if (op == &evl_op_slice) {
+        node->inputs[1] = toy_constant(f.g, "starts", numbers[0] < 0 ? all : none, 1);
+        node->inputs[2] = toy_constant(f.g, "ends", numbers[0] < 0 ? past : all, 1);
+    }
+    node->inputs[input] = toy_constant(f.g, "numbers", numbers, n);
+    evl_node_output(node, 0, made);
+    evl_value *y = toy_node(f.g, &toy_sum, "y", made, NULL);
+    assert_int_equal(passes(&f, y), EVAL_OK);
+    size_t left = f.copy->n_nodes;
+    end(&f);
+    return left;
+}
+
+static void what_changes_nothing_gives_way_and_what_moves_does_not(void **state)
+{
+    (void)state;
+    const int64_t nothing[] = { 0, 0 }, moved[] = { -1, 1 }, more[] = { 1, 0 };
+    const int64_t two[] = { 2 }, row[] = { 1, 2 }, forward[] = { 1 }, back[] = { -1 };
+    assert_int_equal(left_of(&evl_op_pad, 1, nothing, 2), 1);
+    assert_int_equal(left_of(&evl_op_pad, 1, moved, 2), 2);
+    assert_int_equal(left_of(&evl_op_pad, 1, more, 2), 2);
+    assert_int_equal(left_of(&evl_op_reshape, 1, two, 1), 1);
+    assert_int_equal(left_of(&evl_op_reshape, 1, row, 2), 2);
+    assert_int_equal(left_of(&evl_op_expand, 1, two, 1), 1);
+    assert_int_equal(left_of(&evl_op_slice, 4, forward, 1), 1);
+    assert_int_equal(left_of(&evl_op_slice, 4, back, 1), 2);
+}
+
 static void a_failure_of_folding_names_its_node(void **state)
 {
     (void)state;
@@ -162,6 +198,7 @@ int main(void)
         cmocka_unit_test(a_second_plan_finds_what_the_first_folded),
         cmocka_unit_test(what_depends_on_an_input_is_left),
         cmocka_unit_test(what_gives_on_its_input_gives_way_to_it),
+        cmocka_unit_test(what_changes_nothing_gives_way_and_what_moves_does_not),
         cmocka_unit_test(a_failure_of_folding_names_its_node),
         cmocka_unit_test(a_known_condition_leaves_its_branch_alone),
         cmocka_unit_test(an_unknown_condition_keeps_both),
