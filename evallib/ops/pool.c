@@ -1,8 +1,8 @@
 /* MaxPool, AveragePool and LpPool (ONNX 1 to 22), and the global ones.
 **
-** Rows of a plane are copied, with padding around them, to where all rows begin at whole
-** vectors; joined downwards, each kernel row a single run; then, in as many phases as the
-** stride has columns, sideways, each kernel column a single run. */
+** A kernel's rows are joined where they lie, to one row between padding, so that all rows
+** begin at whole vectors; then, in as many phases as the stride has columns, several such
+** rows sideways, each kernel column a single run. */
 #include "ops/pool.h"
 #include "kernels/loops.h"
 #include "ops/elementwise.h"
@@ -24,12 +24,14 @@ typedef struct plan {
     evl_unary_loop *magnitude; /* NULL: elements enter as they are */
     double p;                  /* of LpPool */
     bool is_mean, counts_padding;
+    size_t begin, columns;        /* of a padded row: where the input's elements are */
     size_t width, phase_width;    /* elements of a padded row, and of one of its phases */
+    size_t n_in;                  /* elements of the input */
     size_t rows, strips, n_units; /* output rows in a strip; strips in a plane; strips in all */
     size_t units_each;            /* strips in a tile */
     const char *start;            /* a padded row of what is neutral */
     const char *counts;           /* cells of each window of a row that count, along W */
-    size_t block[5], lane_bytes;  /* where the scratch memory's parts begin, and of each lane */
+    size_t block[4], lane_bytes;  /* where the scratch memory's parts begin, and of each lane */
 } plan;
 
 static EvalStatus infer(evl_infer *infer)
@@ -79,18 +81,7 @@ static int64_t cells(const plan *s, int d, int64_t out)
     return n ? n : 1;
 }
 
-/* Rows of the input that `rows` rows of the output reach over. */
-static size_t rows_in(const plan *s, size_t rows)
-{
-    return (rows - 1) * (size_t)s->window.stride[H] + (size_t)evl_stencil_reach(&s->window, H);
-}
-
-enum { PADDED, PLANE, DOWN, PHASES, RESULT };
-
-static bool has_depth(const plan *s)
-{
-    return s->window.kernel[D] > 1;
-}
+enum { DOWN, PHASES, RESULT, ROW };
 
 /* Rows and widths of the parts of the scratch memory. */
 static EvalStatus lay_out(evl_prepare *p, plan *s)
@@ -98,20 +89,23 @@ static EvalStatus lay_out(evl_prepare *p, plan *s)
     const evl_stencil *w = &s->window;
     size_t span = (size_t)((w->out[W] - 1) * w->stride[W] + evl_stencil_reach(w, W)), total;
     size_t stride = (size_t)w->stride[W], n_phases = stride > 1 ? least(stride, span) : 0;
-    s->phase_width = up_to((span - 1) / stride + 1, WIDTH);
-    s->width = stride > 1 ? up_to(span, WIDTH) : s->phase_width;
+    s->begin = least((size_t)w->begin[W], span);
+    s->columns = least((size_t)w->in[W], span - s->begin);
+    s->width = s->begin + up_to(s->columns, WIDTH);
+    s->width = up_to(s->width < span ? span : s->width, WIDTH);
+    s->phase_width = stride > 1 ? up_to((span - 1) / stride + 1, WIDTH) : s->width;
     s->rows = (size_t)w->out[H];
-    while (s->rows > 1 && rows_in(s, s->rows) > STRIP / s->width)
+    while (s->rows > 1 && s->rows > STRIP / s->width)
         s->rows = (s->rows + 1) / 2;
     s->strips = ((size_t)w->out[H] - 1) / s->rows + 1;
-    size_t in = rows_in(s, s->rows) * s->width, slack = s->phase_width;
-    const size_t n[] = { in, has_depth(s) ? in : 0, s->rows * s->width + slack,
-                         n_phases * s->rows * s->phase_width + slack, s->rows * s->phase_width };
-    for (int i = 0; i < 5; i++) {
+    size_t slack = s->phase_width;
+    const size_t n[] = { s->rows * s->width + slack, n_phases * s->rows * s->phase_width + slack,
+                         s->rows * s->phase_width, s->width };
+    for (int i = 0; i < 4; i++) {
         s->block[i] = s->lane_bytes;
         s->lane_bytes += up_to(n[i] * s->size, EVL_ALIGNMENT);
     }
-    if (in > p->ctx->limits->max_tensor_bytes ||
+    if (s->width > p->ctx->limits->max_tensor_bytes ||
         !evl_size_multiply(s->lane_bytes, evl_pool_threads(p->machine->pool), &total))
         return evl_fail(p->ctx, EVAL_ERR_LIMIT, "the window is too large");
     p->scratch_bytes = total;
@@ -171,6 +165,7 @@ static EvalStatus prepare_window(evl_prepare *p, const evl_stencil *window)
         return evl_fail(p->ctx, EVAL_ERR_TYPE, "does not take elements of type %s",
                         evl_type_name(x->type));
     size_t n_planes = (size_t)x->shape.dim[0] * (size_t)x->shape.dim[1];
+    s->n_in = n_planes * evl_stencil_in(window);
     if (n_planes == 0 || evl_stencil_out(window) == 0)
         return EVAL_OK;
     if (op == &op_lp_pool || op == &op_global_lp_pool)
@@ -201,77 +196,68 @@ typedef struct running {
     char *y, *scratch;
 } running;
 
-/* The rows from `row` on (perhaps padding) of one plane of the input, padded, to `to`; its
-** elements as LpPool adds them. */
-static void copy_in(const plan *s, const char *x, int64_t row, size_t n, char *to)
+/* n elements as LpPool adds them, at `to`. */
+static const char *raise(const plan *s, size_t n, const char *x, char *to)
 {
-    const evl_stencil *w = &s->window;
-    size_t begin = least((size_t)w->begin[W], s->width);
-    size_t columns = least((size_t)w->in[W], s->width - begin);
-    for (size_t i = 0; i < n; i++) {
-        char *line = to + i * s->width * s->size;
-        int64_t from = row + (int64_t)i;
-        bool is_inside = from >= 0 && from < w->in[H];
-        memcpy(line, s->start, begin * s->size);
-        memcpy(line + begin * s->size,
-               is_inside ? x + (size_t)(from * w->in[W]) * s->size : s->start, columns * s->size);
-        memcpy(line + (begin + columns) * s->size, s->start,
-               (s->width - begin - columns) * s->size);
-    }
-    if (!s->magnitude)
-        return;
-    n *= s->width;
     if (s->p == 2)
-        s->multiply(n, to, 1, to, 1, to);
+        s->multiply(n, x, 1, x, 1, to);
     else
-        s->magnitude(n, to, to, NULL);
+        s->magnitude(n, x, to, NULL);
     if (s->p != 1 && s->p != 2) {
         char power[sizeof(double)];
         put_number(s, s->p, power);
         s->power(n, to, 1, power, 0, to);
     }
+    return to;
 }
 
-/* The planes of the input that one plane of the output reaches over, joined. */
-static void gather(const running *r, size_t plane, int64_t depth, int64_t row, size_t n,
-                   char *scratch)
+/* One row of the output being joined. */
+typedef struct joining {
+    const plan *s;
+    const char *first; /* what was joined before: NULL, a row of the input, or `to` */
+    char *to, *raised;
+} joining;
+
+/* Rows of a plane that begin at x. Whole vectors, though the last may reach into the next row:
+** of the last `room` elements of all, there is none. */
+static void join_plane(joining *j, const char *x, size_t room, int64_t row)
+{
+    const plan *s = j->s;
+    const evl_stencil *w = &s->window;
+    size_t whole = up_to(s->columns, WIDTH);
+    int64_t h = row * w->stride[H] - w->begin[H];
+    for (int64_t k = 0; k < w->kernel[H]; k++, h += w->dilation[H]) {
+        size_t at = (size_t)h * (size_t)w->in[W];
+        if (h < 0 || h >= w->in[H])
+            continue;
+        size_t n = at + whole <= room ? whole : s->columns;
+        const char *line = x + at * s->size;
+        if (s->magnitude)
+            line = raise(s, n, line, j->first ? j->raised : j->to);
+        if (j->first)
+            s->join(n, j->first, 1, line, 1, j->to);
+        j->first = j->first ? j->to : line;
+    }
+}
+
+/* All rows that one row of the output reaches over, between the padding of `line`. */
+static void join_down(const running *r, size_t plane, int64_t depth, int64_t row, char *line,
+                      char *raised)
 {
     const plan *s = r->s;
     const evl_stencil *w = &s->window;
-    bool is_first = true;
-    char *to = scratch + s->block[PADDED], *next = scratch + s->block[PLANE];
-    for (int64_t k = 0; k < w->kernel[D]; k++) {
-        int64_t d = depth * w->stride[D] - w->begin[D] + k * w->dilation[D];
-        if (d < 0 || d >= w->in[D])
-            continue;
-        size_t at = (plane * (size_t)w->in[D] + (size_t)d) * (size_t)(w->in[H] * w->in[W]);
-        copy_in(s, r->x + at * s->size, row, n, is_first ? to : next);
-        if (!is_first)
-            s->join(n * s->width, to, 1, next, 1, to);
-        is_first = false;
+    size_t size = (size_t)(w->in[H] * w->in[W]), behind = up_to(s->columns, WIDTH) - s->columns;
+    joining j = { s, NULL, line + s->begin * s->size, raised };
+    int64_t d = depth * w->stride[D] - w->begin[D];
+    for (int64_t k = 0; k < w->kernel[D]; k++, d += w->dilation[D]) {
+        size_t at = (plane * (size_t)w->in[D] + (size_t)d) * size;
+        if (d >= 0 && d < w->in[D])
+            join_plane(&j, r->x + at * s->size, s->n_in - at, row);
     }
-    for (size_t i = 0; is_first && i < n; i++) /* padding alone */
-        memcpy(to + i * s->width * s->size, s->start, s->width * s->size);
-}
-
-/* y = x[0] joined to x[step] joined to x[2 step] .., n elements each. */
-static void join_steps(const plan *s, size_t n, const char *x, size_t step, size_t times, char *y)
-{
-    if (times == 1)
-        memcpy(y, x, n * s->size);
-    for (size_t k = 1; k < times; k++)
-        s->join(n, k == 1 ? x : y, 1, x + k * step * s->size, 1, y);
-}
-
-static void join_down(const plan *s, size_t rows, const char *from, char *to)
-{
-    const evl_stencil *w = &s->window;
-    size_t step = (size_t)w->dilation[H] * s->width, stride = (size_t)w->stride[H];
-    size_t kernel = (size_t)w->kernel[H], line = s->width * s->size;
-    if (stride == 1)
-        join_steps(s, rows * s->width, from, step, kernel, to);
-    for (size_t i = 0; stride > 1 && i < rows; i++)
-        join_steps(s, s->width, from + i * stride * line, step, kernel, to + i * line);
+    if (j.first != j.to)
+        memcpy(j.to, j.first ? j.first : s->start, s->columns * s->size);
+    else if (behind)
+        memcpy(j.to + s->columns * s->size, s->start, behind * s->size);
 }
 
 /* Only `size` and `stride` differ: each memcpy becomes a load and a store, or, where both
@@ -322,24 +308,28 @@ static void join_sideways(const plan *s, size_t rows, const char *from, char *to
     }
 }
 
-/* Sums to means or roots: rows of the output from `row` on. */
-static void finish(const plan *s, size_t rows, int64_t depth, int64_t row, char *y, char *scratch)
+/* Sums to means or roots: rows of the output from `row` on, to y. */
+static void finish(const plan *s, size_t rows, int64_t depth, int64_t row, char *x, char *y,
+                   char *divisors)
 {
-    size_t n = s->phase_width;
+    size_t n = s->phase_width, out = (size_t)s->window.out[W];
     char number[sizeof(double)];
     int64_t before = 0;
     if (s->magnitude && s->p != 1) {
         put_number(s, 1 / s->p, number);
-        s->power(rows * n, y, 1, number, 0, y);
+        s->power(rows * n, x, 1, number, 0, x);
     }
-    for (size_t i = 0; s->is_mean && i < rows; i++) {
-        int64_t count = cells(s, D, depth) * cells(s, H, row + (int64_t)i);
+    for (size_t i = 0; i < rows; i++, x += n * s->size, y += out * s->size) {
+        int64_t count = s->is_mean ? cells(s, D, depth) * cells(s, H, row + (int64_t)i) : 0;
         if (count != before) {
             put_number(s, (double)count, number);
-            s->multiply(n, s->counts, 1, number, 0, scratch);
+            s->multiply(n, s->counts, 1, number, 0, divisors);
             before = count;
         }
-        s->divide(n, y + i * n * s->size, 1, scratch, 1, y + i * n * s->size);
+        if (!s->is_mean)
+            memcpy(y, x, out * s->size);
+        else /* whole vectors where another row will be written behind them */
+            s->divide(n <= out * (rows - i) ? n : out, x, 1, divisors, 1, y);
     }
 }
 
@@ -352,16 +342,14 @@ static void pool_strip(const running *r, size_t unit, char *scratch)
     int64_t depth = (int64_t)(unit / s->strips % (size_t)w->out[D]);
     char *down = scratch + s->block[DOWN], *result = scratch + s->block[RESULT];
     char *across = w->stride[W] > 1 ? scratch + s->block[PHASES] : down;
+    char *row = scratch + s->block[ROW];
     char *y = r->y + ((unit / s->strips * (size_t)w->out[H]) + first) * (size_t)w->out[W] * s->size;
-    gather(r, plane, depth, (int64_t)first * w->stride[H] - w->begin[H], rows_in(s, rows), scratch);
-    join_down(s, rows, scratch + s->block[PADDED], down);
+    for (size_t i = 0; i < rows; i++)
+        join_down(r, plane, depth, (int64_t)(first + i), down + i * s->width * s->size, row);
     if (w->stride[W] > 1)
         split(s, rows, down, across);
     join_sideways(s, rows, across, result);
-    finish(s, rows, depth, (int64_t)first, result, scratch + s->block[PADDED]);
-    for (size_t i = 0; i < rows; i++)
-        memcpy(y + i * (size_t)w->out[W] * s->size, result + i * s->phase_width * s->size,
-               (size_t)w->out[W] * s->size);
+    finish(s, rows, depth, (int64_t)first, result, y, row);
 }
 
 static void work(void *arg, size_t tile, size_t lane)
@@ -371,6 +359,8 @@ static void work(void *arg, size_t tile, size_t lane)
     char *scratch = r->scratch + lane * s->lane_bytes;
     /* what lies behind the last row is joined, too, and never seen */
     memset(scratch, 0, s->lane_bytes);
+    for (size_t i = 0; i < s->rows; i++)
+        memcpy(scratch + s->block[DOWN] + i * s->width * s->size, s->start, s->width * s->size);
     for (size_t i = tile * s->units_each; i < (tile + 1) * s->units_each && i < s->n_units; i++)
         pool_strip(r, i, scratch);
 }
