@@ -5,10 +5,12 @@
 #include "real.h"
 #include <string.h>
 
+enum { LINES = 4 };
+
 /* x is [outer, n_in, inner], y is [outer, n_out, inner]. */
 typedef struct pass {
     const evl_taps *taps;
-    size_t inner;
+    size_t outer, inner;
     const real *x;
     real *y;
 } pass;
@@ -19,24 +21,43 @@ static real weighed(real w, real x)
     return w != 0 ? w * x : 0;
 }
 
-/* inner 1: one line. */
-static void do_line(void *arg, size_t outer)
+/* Lines that lie behind each other, by two weights an element: those are read once for all. */
+static void two_taps(const evl_taps *t, const real *x, real *y)
+{
+    const real *w = t->real_weight;
+    const size_t *index = t->index;
+    for (size_t j = 0; j < t->n_out; j++, w += 2, index += 2, y++) {
+        const real u = w[0], v = w[1], *a = x + index[0], *b = x + index[1];
+        if (u == 0 || v == 0)
+            for (size_t i = 0; i < LINES; i++)
+                y[i * t->n_out] = weighed(u, a[i * t->n_in]) + weighed(v, b[i * t->n_in]);
+        else
+            for (size_t i = 0; i < LINES; i++)
+                y[i * t->n_out] = u * a[i * t->n_in] + v * b[i * t->n_in];
+    }
+}
+
+/* inner 1: up to LINES lines. */
+static void do_lines(void *arg, size_t group)
 {
     const pass *p = arg;
     const evl_taps *t = p->taps;
-    const real *x = p->x + outer * t->n_in, *w = t->real_weight;
-    const size_t *index = t->index;
-    real *y = p->y + outer * t->n_out;
-    if (t->n == 2) {
-        for (size_t j = 0; j < t->n_out; j++, w += 2, index += 2)
-            y[j] = weighed(w[0], x[index[0]]) + weighed(w[1], x[index[1]]);
+    size_t first = group * LINES, lines = p->outer - first < LINES ? p->outer - first : LINES;
+    const real *x = p->x + first * t->n_in;
+    real *y = p->y + first * t->n_out;
+    if (t->n == 2 && lines == LINES) {
+        two_taps(t, x, y);
         return;
     }
-    for (size_t j = 0; j < t->n_out; j++, w += t->n, index += t->n) {
-        real sum = 0;
-        for (size_t k = 0; k < t->n; k++)
-            sum += weighed(w[k], x[index[k]]);
-        y[j] = sum;
+    for (; lines-- > 0; x += t->n_in, y += t->n_out) {
+        const real *w = t->real_weight;
+        const size_t *index = t->index;
+        for (size_t j = 0; j < t->n_out; j++, w += t->n, index += t->n) {
+            real sum = 0;
+            for (size_t k = 0; k < t->n; k++)
+                sum += weighed(w[k], x[index[k]]);
+            y[j] = sum;
+        }
     }
 }
 
@@ -68,14 +89,14 @@ static void do_row(void *arg, size_t row)
     }
 }
 
-static void run_pass(const pass *p, size_t outer, evl_pool *pool)
+static void run_pass(const pass *p, evl_pool *pool)
 {
     pass own = *p;
     const evl_taps *t = p->taps;
     if (p->inner == 1)
-        evl_each_for(outer, t->n_out * t->n, pool, do_line, &own);
+        evl_each_for((p->outer + LINES - 1) / LINES, LINES * t->n_out * t->n, pool, do_lines, &own);
     else
-        evl_each_for(outer * t->n_out, p->inner * t->n, pool, do_row, &own);
+        evl_each_for(p->outer * t->n_out, p->inner * t->n, pool, do_row, &own);
 }
 
 static void extrapolate(const evl_resize *r, size_t n, real *y)
@@ -108,8 +129,9 @@ EvalStatus TWIN(evl_resize)(const evl_call *call)
         if (!r->axis[d].is_used)
             continue;
         which = 1 - which;
-        run_pass(&(const pass){ &r->axis[d], evl_resize_count(r, d + 1, r->rank, true), x, y },
-                 evl_resize_count(r, 0, d, false), call->machine->pool);
+        run_pass(&(const pass){ &r->axis[d], evl_resize_count(r, 0, d, false),
+                                evl_resize_count(r, d + 1, r->rank, true), x, y },
+                 call->machine->pool);
         x = y;
     }
     if (n && first == r->rank)
