@@ -134,7 +134,7 @@ static wide true_pow(wide x, wide y)
 
 static wide true_sigmoid(wide x)
 {
-    return 1 / (1 + expl(-x));
+    return 1 / (1 + true_exp(-x));
 }
 
 static wide true_softplus(wide x)
