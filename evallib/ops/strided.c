@@ -85,6 +85,78 @@ static void fill_16(const block *b)
     fill_elements(16, b);
 }
 
+/* Two to four rows whose elements alternate in the target, as channels beside each other, or
+** in the source. */
+static inline void weave_elements(size_t size, size_t rows, const block *b)
+{
+    const char *x = b->from, *y = x + b->from_row, *z = y + b->from_row, *w = z + b->from_row;
+    char *to = b->to;
+#pragma omp simd
+    for (size_t j = 0; j < b->columns; j++) {
+        memcpy(to + rows * j * size, x + j * size, size);
+        memcpy(to + (rows * j + 1) * size, y + j * size, size);
+        if (rows > 2)
+            memcpy(to + (rows * j + 2) * size, z + j * size, size);
+        if (rows > 3)
+            memcpy(to + (rows * j + 3) * size, w + j * size, size);
+    }
+}
+
+static inline void part_elements(size_t size, size_t rows, const block *b)
+{
+    const char *from = b->from;
+    char *x = b->to, *y = x + b->to_row, *z = y + b->to_row, *w = z + b->to_row;
+#pragma omp simd
+    for (size_t j = 0; j < b->columns; j++) {
+        memcpy(x + j * size, from + rows * j * size, size);
+        memcpy(y + j * size, from + (rows * j + 1) * size, size);
+        if (rows > 2)
+            memcpy(z + j * size, from + (rows * j + 2) * size, size);
+        if (rows > 3)
+            memcpy(w + j * size, from + (rows * j + 3) * size, size);
+    }
+}
+
+static void weave_4(const block *b)
+{
+    if (b->rows == 2)
+        weave_elements(4, 2, b);
+    else if (b->rows == 3)
+        weave_elements(4, 3, b);
+    else
+        weave_elements(4, 4, b);
+}
+
+static void weave_8(const block *b)
+{
+    if (b->rows == 2)
+        weave_elements(8, 2, b);
+    else if (b->rows == 3)
+        weave_elements(8, 3, b);
+    else
+        weave_elements(8, 4, b);
+}
+
+static void part_4(const block *b)
+{
+    if (b->rows == 2)
+        part_elements(4, 2, b);
+    else if (b->rows == 3)
+        part_elements(4, 3, b);
+    else
+        part_elements(4, 4, b);
+}
+
+static void part_8(const block *b)
+{
+    if (b->rows == 2)
+        part_elements(8, 2, b);
+    else if (b->rows == 3)
+        part_elements(8, 3, b);
+    else
+        part_elements(8, 4, b);
+}
+
 static copy_kernel *const copies[] = { copy_1, copy_2, copy_4, copy_8, copy_16 };
 static copy_kernel *const fills[] = { fill_1, fill_2, fill_4, fill_8, fill_16 };
 
@@ -154,6 +226,11 @@ static bool is_turned(const evl_strided *s, const block *b)
     return b->from_row == size && b->to_column == size && (size == 4 || size == 8);
 }
 
+static bool is_few(const evl_strided *s, const block *b)
+{
+    return b->rows >= 2 && b->rows <= 4 && (s->size == 4 || s->size == 8);
+}
+
 /* In parts of so many rows and columns. */
 static void copy_parts(copy_kernel *kernel, size_t rows, size_t columns, const block *b)
 {
@@ -177,6 +254,12 @@ static void copy_block(const evl_strided *s, const block *b)
         copy_runs(b->columns * s->size, b);
     else if (writes_runs && b->from_column == 0)
         fills[log2_of(s->size)](b);
+    else if (is_few(s, b) && b->from_column == size && b->to_row == size &&
+             b->to_column == (ptrdiff_t)b->rows * size)
+        (size == 4 ? weave_4 : weave_8)(b);
+    else if (is_few(s, b) && writes_runs && b->from_row == size &&
+             b->from_column == (ptrdiff_t)b->rows * size)
+        (size == 4 ? part_4 : part_8)(b);
     else if (s->is_blocked && is_turned(s, b))
         copy_parts(s->size == 4 ? turn_4 : turn_8, RUN, RUNS, b);
     else if (s->is_blocked)
