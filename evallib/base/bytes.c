@@ -82,6 +82,24 @@ bool evl_bytes_u8(evl_bytes *bytes, uint8_t *value)
     return true;
 }
 
+bool evl_bytes_varint(evl_bytes *bytes, uint64_t *value)
+{
+    uint64_t v = 0;
+    size_t at = bytes->at;
+    for (unsigned shift = 0; shift < 64 && at < bytes->size; shift += 7) {
+        uint64_t byte = bytes->data[at++];
+        v |= (byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            if (shift == 63 && byte > 1) /* more than 64 bits */
+                return false;
+            bytes->at = at;
+            *value = v;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool evl_bytes_u16(evl_bytes *bytes, uint16_t *value)
 {
     const void *p;

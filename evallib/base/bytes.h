@@ -21,6 +21,9 @@ bool evl_bytes_u16(evl_bytes *, uint16_t *);
 bool evl_bytes_u32(evl_bytes *, uint32_t *);
 bool evl_bytes_u64(evl_bytes *, uint64_t *);
 bool evl_bytes_i32(evl_bytes *, int32_t *);
+/* Of 1 to EVL_VARINT_BYTES bytes, 7 bits each, the lowest first. */
+enum { EVL_VARINT_BYTES = 10 };
+bool evl_bytes_varint(evl_bytes *, uint64_t *);
 bool evl_bytes_take(evl_bytes *, size_t n, size_t each, const void **start); /* n * each bytes */
 bool evl_bytes_skip(evl_bytes *, size_t n);
 

@@ -154,11 +154,25 @@ static int by_key(const void *left, const void *right)
     return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static int64_t find(const key *keys, size_t n, int64_t tree, int64_t number)
+/* Trees are mostly numbered without gaps: then a node is as far from key number `near` as
+** their numbers say. */
+static int64_t find(const key *keys, size_t n, size_t near, int64_t tree, int64_t number)
 {
     key wanted = { tree, number, 0 };
-    const key *found = bsearch(&wanted, keys, n, sizeof *keys, by_key);
-    return found ? (int64_t)found->index : NO_NODE;
+    size_t guess = near + (size_t)((uint64_t)number - (uint64_t)keys[near].number);
+    const key *found = guess < n && by_key(&wanted, &keys[guess]) == 0
+                           ? &keys[guess]
+                           : bsearch(&wanted, keys, n, sizeof *keys, by_key);
+    return found ? found - keys : NO_NODE;
+}
+
+/* Number of the first key that is not above the one before it; n: there is none. */
+static size_t first_out_of_order(const key *keys, size_t n)
+{
+    size_t i = 1;
+    while (i < n && by_key(&keys[i - 1], &keys[i]) < 0)
+        i++;
+    return i;
 }
 
 static EvalStatus read_keys(const reading *r, key **keys, size_t *n)
@@ -176,12 +190,14 @@ static EvalStatus read_keys(const reading *r, key **keys, size_t *n)
         return evl_no_memory(r->ctx);
     for (size_t i = 0; i < *n; i++)
         (*keys)[i] = (key){ trees[i], numbers[i], (uint32_t)i };
+    if (first_out_of_order(*keys, *n) == *n)
+        return EVAL_OK;
     qsort(*keys, *n, sizeof **keys, by_key);
-    for (size_t i = 1; i < *n; i++)
-        if (by_key(&(*keys)[i - 1], &(*keys)[i]) == 0)
-            return evl_fail(r->ctx, EVAL_ERR_FORMAT,
-                            "attribute nodes_nodeids: tree %lld has two nodes %lld",
-                            (long long)(*keys)[i].tree, (long long)(*keys)[i].number);
+    const key *twice = *keys + first_out_of_order(*keys, *n);
+    if (twice < *keys + *n)
+        return evl_fail(r->ctx, EVAL_ERR_FORMAT,
+                        "attribute nodes_nodeids: tree %lld has two nodes %lld",
+                        (long long)twice->tree, (long long)twice->number);
     return EVAL_OK;
 }
 
@@ -229,12 +245,12 @@ static EvalStatus read_kids(const reading *r, const key *keys, size_t n, const c
     for (size_t i = 0; st == EVAL_OK && i < n; i++) {
         if (r->to->mode[i] == EVL_TREE_LEAF)
             continue;
-        int64_t kid = find(keys, n, trees[i], numbers[i]);
+        int64_t kid = find(keys, n, i, trees[i], numbers[i]);
         if (kid == NO_NODE)
             return evl_fail(r->ctx, EVAL_ERR_FORMAT,
                             "attribute %s: item %zu is %lld, which tree %lld has no node of", name,
                             i, (long long)numbers[i], (long long)trees[i]);
-        kids[i] = (uint32_t)kid;
+        kids[i] = keys[kid].index;
     }
     return st;
 }
@@ -296,8 +312,9 @@ static EvalStatus place_votes(const reading *r, const char *leaves, const votes 
     if (!leaf || !at)
         return evl_no_memory(r->ctx);
     (void)snprintf(name, sizeof name, "%s_ids", leaves);
+    int64_t found = 0;
     for (size_t i = 0; i < v->n; i++) {
-        int64_t found = find(keys, t->n, v->trees[i], v->numbers[i]);
+        found = find(keys, t->n, (size_t)found, v->trees[i], v->numbers[i]);
         if (found == NO_NODE)
             return evl_fail(
                 r->ctx, EVAL_ERR_FORMAT,
@@ -306,7 +323,7 @@ static EvalStatus place_votes(const reading *r, const char *leaves, const votes 
         EvalStatus st = index_of(r, name, i, v->targets[i], n_targets, &target);
         if (st != EVAL_OK)
             return st;
-        leaf[i] = (uint32_t)found;
+        leaf[i] = keys[found].index;
         t->weight[leaf[i] + 1]++;
     }
     for (size_t i = 0; i < t->n; i++)

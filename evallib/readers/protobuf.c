@@ -21,20 +21,9 @@ static const unsigned wire_of_kind[] = {
 
 static outcome read_varint(evl_bytes *from, uint64_t *value)
 {
-    uint64_t v = 0;
-    uint8_t byte;
-    for (unsigned shift = 0; shift < 70; shift += 7) {
-        if (!evl_bytes_u8(from, &byte))
-            return CUT;
-        if (shift == 63 && byte > 1)
-            return BAD; /* more than 64 bits */
-        v |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80) {
-            *value = v;
-            return GOOD;
-        }
-    }
-    return BAD;
+    if (evl_bytes_varint(from, value))
+        return GOOD;
+    return evl_bytes_left(from) < EVL_VARINT_BYTES ? CUT : BAD;
 }
 
 static outcome read_bytes(evl_bytes *from, evl_bytes *bytes)

@@ -45,6 +45,27 @@ static void doubles_and_loads_agree(void **state)
     assert_true(u64 == 9 && evl_load_u64(two) == 9);
 }
 
+static void numbers_of_7_bits_a_byte_hold_64_bits_and_end(void **state)
+{
+    const uint8_t most[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0xac, 0x02 };
+    const uint8_t more[] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02 };
+    evl_bytes bytes = evl_bytes_of(most, sizeof most);
+    uint64_t value = 0;
+    (void)state;
+    assert_true(evl_bytes_varint(&bytes, &value));
+    assert_true(value == UINT64_MAX);
+    assert_int_equal(bytes.at, EVL_VARINT_BYTES);
+    assert_true(evl_bytes_varint(&bytes, &value));
+    assert_int_equal(value, 300);
+    assert_false(evl_bytes_varint(&bytes, &value));
+    bytes = evl_bytes_of(more, sizeof more);
+    assert_false(evl_bytes_varint(&bytes, &value)); /* 65 bits */
+    bytes = evl_bytes_of(most, 9);
+    assert_false(evl_bytes_varint(&bytes, &value)); /* cut */
+    assert_int_equal(bytes.at, 0);
+    assert_int_equal(value, 300);
+}
+
 static void what_does_not_fit_moves_nothing(void **state)
 {
     uint64_t u64 = 5;
@@ -90,6 +111,7 @@ int main(void)
         cmocka_unit_test(numbers_are_little_endian_and_may_be_unaligned),
         cmocka_unit_test(signed_numbers_keep_their_sign),
         cmocka_unit_test(doubles_and_loads_agree),
+        cmocka_unit_test(numbers_of_7_bits_a_byte_hold_64_bits_and_end),
         cmocka_unit_test(what_does_not_fit_moves_nothing),
         cmocka_unit_test(no_bytes_at_all_are_a_cursor_too),
     };

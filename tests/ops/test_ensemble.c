@@ -242,17 +242,23 @@ typedef struct large_tree {
     EvalString modes[NODES];
 } large_tree;
 
-static large_tree *grow_large_tree(void)
+/* Of any kind: gaps, negative ones, and the root's is the largest. */
+static int64_t number_of(int64_t node, bool is_odd)
+{
+    return is_odd ? 1000 - 3 * node : node;
+}
+
+static large_tree *grow_large_tree(bool is_odd)
 {
     large_tree *t = calloc(1, sizeof *t);
     assert_non_null(t);
     for (int64_t i = 0; i < NODES; i++) {
-        t->numbers[i] = i;
+        t->numbers[i] = number_of(i, is_odd);
         t->features[i] = i * 7 % 3;
         t->values[i] = (double)(i * 37 % 101) / 64 - 0.75;
         t->modes[i] = text(i < INNER ? "BRANCH_LEQ" : "LEAF");
-        t->yes[i] = i < INNER ? 2 * i + 1 : 0;
-        t->no[i] = i < INNER ? 2 * i + 2 : 0;
+        t->yes[i] = i < INNER ? number_of(2 * i + 1, is_odd) : 0;
+        t->no[i] = i < INNER ? number_of(2 * i + 2, is_odd) : 0;
     }
     for (int64_t i = 0; i < LEAVES; i++)
         t->weights[i] = (double)i;
@@ -263,14 +269,14 @@ static double leaf_of(const large_tree *t, const double *x)
 {
     int64_t at = 0;
     while (at < INNER)
-        at = x[t->features[at]] <= t->values[at] ? t->yes[at] : t->no[at];
+        at = 2 * at + (x[t->features[at]] <= t->values[at] ? 1 : 2);
     return t->weights[at - INNER];
 }
 
-static void a_large_tree_is_walked_to_its_leaves(void **state)
+static void check_large_tree(bool is_odd)
 {
     enum { ROWS = 21 };
-    large_tree *t = grow_large_tree();
+    large_tree *t = grow_large_tree(is_odd);
     double x[ROWS * 3], got[2][64];
     const evl_attribute a[] = { evl_attribute_ints("nodes_treeids", t->zeros, NODES),
                                 evl_attribute_ints("nodes_nodeids", t->numbers, NODES),
@@ -283,7 +289,6 @@ static void a_large_tree_is_walked_to_its_leaves(void **state)
                                 evl_attribute_ints("target_nodeids", t->numbers + INNER, LEAVES),
                                 evl_attribute_ints("target_ids", t->zeros, LEAVES),
                                 evl_attribute_numbers("target_weights", t->weights, LEAVES) };
-    (void)state;
     for (int i = 0; i < ROWS * 3; i++)
         x[i] = (double)(i * 29 % 97) / 64 - 0.75;
     for (int precision = 0; precision < EVL_PRECISIONS; precision++)
@@ -296,6 +301,18 @@ static void a_large_tree_is_walked_to_its_leaves(void **state)
                 assert_true(got[0][i] == leaf_of(t, x + 3 * i));
         }
     free(t);
+}
+
+static void a_large_tree_is_walked_to_its_leaves(void **state)
+{
+    (void)state;
+    check_large_tree(false);
+}
+
+static void nodes_may_have_any_numbers(void **state)
+{
+    (void)state;
+    check_large_tree(true);
 }
 
 static void expect(EvalStatus status, const stump *s)
@@ -351,6 +368,7 @@ int main(void)
         cmocka_unit_test(a_set_is_asked_for_its_members),
         cmocka_unit_test(a_tree_may_be_a_leaf),
         cmocka_unit_test(a_large_tree_is_walked_to_its_leaves),
+        cmocka_unit_test(nodes_may_have_any_numbers),
         cmocka_unit_test(what_does_not_fit_together_is_refused),
         cmocka_unit_test(an_empty_batch_gives_nothing),
     };
