@@ -121,13 +121,18 @@ static inline void take_one(evl_tree_sum sum, real value, real *to)
         *to += value;
 }
 
+static inline real value_of(const void *leaf)
+{
+    real value;
+    memcpy(&value, leaf, sizeof value);
+    return value;
+}
+
 static inline void take_leaf(const evl_forest *f, const void *at, real *sums)
 {
     const real *weights = f->weights;
-    real value;
-    memcpy(&value, at, sizeof value);
     if (f->is_single) {
-        take_one(f->sum, value, sums);
+        take_one(f->sum, value_of(at), sums);
         return;
     }
     real_bits leaf;
@@ -171,17 +176,24 @@ static const void *root_of(const evl_forest *f, bool is_wide, size_t tree)
            f->root[tree] * (is_wide ? sizeof(wide_node) : sizeof(small_node));
 }
 
+/* A single sum stays in a register: in memory, every tree would wait for the one before. */
 static inline void one_row(const evl_forest *f, bool is_wide, const real_bits *tile, real *sums)
 {
+    const bool adds = f->is_single && (f->sum == EVL_TREE_SUM || f->sum == EVL_TREE_AVERAGE);
     const void *at[LANES];
+    real sum = sums[0];
     for (size_t tree = 0; tree < f->n_trees; tree += LANES) {
         size_t n = f->n_trees - tree < LANES ? f->n_trees - tree : LANES;
         for (size_t k = 0; k < LANES; k++)
             at[k] = root_of(f, is_wide, tree + (k < n ? k : 0));
         walk(is_wide, f->depth[tree + n - 1], tile, 0, at); /* the deepest of them */
-        for (size_t k = 0; k < n; k++)
+        for (size_t k = 0; adds && k < n; k++)
+            sum += value_of(at[k]);
+        for (size_t k = 0; !adds && k < n; k++)
             take_leaf(f, at[k], sums);
     }
+    if (adds)
+        sums[0] = sum;
 }
 
 static inline void many_rows(const evl_forest *f, bool is_wide, size_t n, const real_bits *tiles,
