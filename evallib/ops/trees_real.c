@@ -79,8 +79,9 @@ static inline bool is_leaf(bool is_wide, const void *at)
 
 /* LANES walks of at most `depth` steps; each is over its own row when `lane` is 1, all over
 ** the first when it is 0. */
-static inline void walk(bool is_wide, size_t depth, const real_bits *x, size_t lane,
-                        const void **from)
+static inline __attribute__((always_inline)) void walk(bool is_wide, size_t depth,
+                                                       const real_bits *x, size_t lane,
+                                                       const void **from)
 {
     const void *at[LANES];
 #pragma GCC unroll 8
@@ -177,7 +178,8 @@ static const void *root_of(const evl_forest *f, bool is_wide, size_t tree)
 }
 
 /* A single sum stays in a register: in memory, every tree would wait for the one before. */
-static inline void one_row(const evl_forest *f, bool is_wide, const real_bits *tile, real *sums)
+static inline __attribute__((always_inline)) void one_row(const evl_forest *f, bool is_wide,
+                                                          const real_bits *tile, real *sums)
 {
     const bool adds = f->is_single && (f->sum == EVL_TREE_SUM || f->sum == EVL_TREE_AVERAGE);
     const void *at[LANES];
@@ -196,8 +198,9 @@ static inline void one_row(const evl_forest *f, bool is_wide, const real_bits *t
         sums[0] = sum;
 }
 
-static inline void many_rows(const evl_forest *f, bool is_wide, size_t n, const real_bits *tiles,
-                             real *sums)
+static inline __attribute__((always_inline)) void many_rows(const evl_forest *f, bool is_wide,
+                                                            size_t n, const real_bits *tiles,
+                                                            real *sums)
 {
     const void *at[LANES];
     for (size_t tree = 0; tree < f->n_trees; tree++)
@@ -210,8 +213,10 @@ static inline void many_rows(const evl_forest *f, bool is_wide, size_t n, const 
         }
 }
 
-static void walk_rows(const evl_forest *f, bool is_wide, size_t n, size_t width, const real *x,
-                      real_bits *tiles, real *sums)
+/* Like those above, once for each form of nodes. */
+static inline __attribute__((always_inline)) void walk_rows(const evl_forest *f, bool is_wide,
+                                                            size_t n, size_t width, const real *x,
+                                                            real_bits *tiles, real *sums)
 {
     for (size_t i = 0; i < n && n <= FEW; i++) {
         fill_lane(f, x + i * width, tiles);
