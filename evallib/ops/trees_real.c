@@ -177,6 +177,16 @@ static const void *root_of(const evl_forest *f, bool is_wide, size_t tree)
            f->root[tree] * (is_wide ? sizeof(wide_node) : sizeof(small_node));
 }
 
+static inline real add_leaves(real sum, size_t n, const void *const *at)
+{
+#pragma GCC unroll 8
+    for (size_t k = 0; n == LANES && k < LANES; k++)
+        sum += value_of(at[k]);
+    for (size_t k = 0; n < LANES && k < n; k++)
+        sum += value_of(at[k]);
+    return sum;
+}
+
 /* A single sum stays in a register: in memory, every tree would wait for the one before. */
 static inline __attribute__((always_inline)) void one_row(const evl_forest *f, bool is_wide,
                                                           const real_bits *tile, real *sums)
@@ -186,11 +196,12 @@ static inline __attribute__((always_inline)) void one_row(const evl_forest *f, b
     real sum = sums[0];
     for (size_t tree = 0; tree < f->n_trees; tree += LANES) {
         size_t n = f->n_trees - tree < LANES ? f->n_trees - tree : LANES;
+#pragma GCC unroll 8
         for (size_t k = 0; k < LANES; k++)
             at[k] = root_of(f, is_wide, tree + (k < n ? k : 0));
         walk(is_wide, f->depth[tree + n - 1], tile, 0, at); /* the deepest of them */
-        for (size_t k = 0; adds && k < n; k++)
-            sum += value_of(at[k]);
+        if (adds)
+            sum = add_leaves(sum, n, at);
         for (size_t k = 0; !adds && k < n; k++)
             take_leaf(f, at[k], sums);
     }
