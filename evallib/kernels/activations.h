@@ -41,7 +41,7 @@ static inline real leaky_relu(real x, real alpha, real unused)
 static inline real thresholded_relu(real x, real alpha, real unused)
 {
     (void)unused;
-    return x <= alpha ? 0 : x;
+    return x > alpha ? x : 0; /* of NaN, too */
 }
 
 static inline real hard_sigmoid(real x, real alpha, real beta)

@@ -11,12 +11,16 @@ static EvalStatus infer_arg(evl_infer *x)
     x->out[0].type = EVAL_INT64;
     if (y.rank < 0)
         return EVAL_OK;
+    x->out[0].shape = y;
+    if (y.rank == 0)
+        return EVAL_OK;
     EvalStatus st = evl_axis(x->ctx, "axis", evl_node_int(x->use.node, "axis", 0), y.rank, &axis);
     if (st != EVAL_OK)
         return st;
-    if (y.dim[axis] == 0)
-        return evl_fail(x->ctx, EVAL_ERR_SHAPE, "axis %d has no element", (int)axis);
+    bool has_none = y.dim[axis] == 0;
     y.dim[axis] = 1;
+    if (has_none && evl_shape_is_known(&y) && evl_shape_count(&y) > 0)
+        return evl_fail(x->ctx, EVAL_ERR_SHAPE, "axis %d has no element", (int)axis);
     if (!evl_node_int(x->use.node, "keepdims", 1)) {
         for (int32_t d = axis; d + 1 < y.rank; d++)
             y.dim[d] = y.dim[d + 1];
@@ -55,15 +59,16 @@ static EvalStatus run_arg(const evl_call *call)
 static EvalStatus prepare_arg(evl_prepare *p)
 {
     const evl_tensor *x = p->use.in[0];
+    const evl_shape one = evl_shape_of(1, &(int64_t){ 1 }), *shape = x->shape.rank ? &x->shape : &one;
     arg_state *s = evl_arena_take(p->arena, sizeof *s);
     int32_t axis;
     if (!s)
         return evl_no_memory(p->ctx);
     EvalStatus st =
-        evl_axis(p->ctx, "axis", evl_node_int(p->use.node, "axis", 0), x->shape.rank, &axis);
+        evl_axis(p->ctx, "axis", evl_node_int(p->use.node, "axis", 0), shape->rank, &axis);
     if (st != EVAL_OK)
         return st;
-    s->lines = evl_lines_along(&x->shape, axis);
+    s->lines = evl_lines_along(shape, axis);
     s->loop = evl_loops_of(p, 0)->arg;
     s->size = evl_type_size(x->type);
     s->least = p->use.node->op == &evl_op_arg_min;

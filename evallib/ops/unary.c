@@ -1,6 +1,7 @@
 /* Functions of one number without parameters, and IsNaN and IsInf. */
 #include "ops/elementwise.h"
 #include "ops/ops.h"
+#include <math.h>
 
 static EvalStatus prepare(evl_prepare *p)
 {
@@ -14,7 +15,20 @@ static EvalStatus prepare_is_inf(evl_prepare *p)
     return evl_unary_prepare(p, EVL_IS_INF, which);
 }
 
+/* Cut to whole numbers: 1 from where a float is 1. */
+static EvalStatus run_erf_of_integers(const evl_call *call)
+{
+    const evl_tensor *x = call->in[0], *y = call->out[0];
+    size_t n = evl_shape_count(&x->shape), size = evl_type_size(y->type);
+    for (size_t i = 0; i < n; i++) {
+        float value = (float)erf(evl_tensor_f64(x, i));
+        (void)evl_convert(1, EVAL_FLOAT32, &value, y->type, (char *)y->data + i * size);
+    }
+    return EVAL_OK;
+}
+
 static const evl_impl unary = { prepare, evl_unary_run };
+static const evl_impl erf_of_integers = { NULL, run_erf_of_integers };
 static const evl_impl is_inf = { prepare_is_inf, evl_unary_run };
 
 /* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
@@ -49,7 +63,7 @@ const evl_op evl_op_log = {
 };
 const evl_op evl_op_erf = {
     "Erf", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,
-    { &unary, &unary }, NULL, NULL, EVL_ERF
+    { &unary, &unary }, &erf_of_integers, NULL, EVL_ERF
 };
 const evl_op evl_op_floor = {
     "Floor", NULL, 1, 1, 1, 1, 0, EVL_OP_IN_PLACE, evl_infer_same,

@@ -130,6 +130,31 @@ static void integers_too_where_they_have_the_arithmetic(void **state)
     check_cases(cases, sizeof cases / sizeof cases[0]);
 }
 
+static void erf_of_integers_is_cut_and_no_element_has_no_place(void **state)
+{
+    static const int64_t x[] = { -7, -1, 0, 3, 4, 9 }, right[] = { -1, 0, 0, 0, 1, 1 }, six = 6;
+    evl_context *ctx = evl_test_begin();
+    evl_op_run r = { .op = evl_op_find("", "Erf"), .n_in = 1 }, none = { .op = evl_op_find("", "ArgMax"), .n_in = 1 },
+               nan = { .op = evl_op_find("", "ThresholdedRelu"), .n_in = 1 };
+    const double not[] = { NAN };
+    (void)state;
+    r.in[0] = evl_test_ints(x, 1, &six);
+    assert_int_equal(evl_run_op(ctx, &r, EVL_FLOAT, 0), EVAL_OK);
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(evl_tensor_i64(&r.out[0], i), right[i]);
+    none.in[0] = evl_test_ints(x, 2, (const int64_t[]){ 0, 0 });
+    assert_int_equal(evl_run_op(ctx, &none, EVL_FLOAT, 0), EVAL_OK);
+    assert_int_equal(none.out[0].shape.dim[0], 1);
+    assert_int_equal(none.out[0].shape.dim[1], 0);
+    nan.in[0] = evl_test_reals(not, 0, NULL);
+    assert_int_equal(evl_run_op(ctx, &nan, EVL_DOUBLE, 0), EVAL_OK);
+    assert_true(evl_tensor_f64(&nan.out[0], 0) == 0);
+    evl_run_op_end(&r);
+    evl_run_op_end(&none);
+    evl_run_op_end(&nan);
+    evl_test_end(ctx);
+}
+
 static void many_elements_are_the_same_on_two_threads(void **state)
 {
     enum { N = 200001 };
@@ -151,6 +176,7 @@ int main(void)
         cmocka_unit_test(halves_round_to_even),
         cmocka_unit_test(nan_and_infinities_are_told),
         cmocka_unit_test(integers_too_where_they_have_the_arithmetic),
+        cmocka_unit_test(erf_of_integers_is_cut_and_no_element_has_no_place),
         cmocka_unit_test(many_elements_are_the_same_on_two_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
