@@ -216,13 +216,13 @@ static bool is_mask(const evl_value *mask, const evl_value *x)
 EvalStatus evl_compose_multi_head_attention(evl_composing *c)
 {
     enum { QUERY, KEY, VALUE, BIAS, MASK, ADDED, PAST_K, PAST_V, PAST_LENGTH };
-    evl_value *in[] = { c->d->inputs[QUERY], evl_compose_in(c, KEY), evl_compose_in(c, VALUE) },
+    evl_value *in[] = { evl_compose_in(c, QUERY), evl_compose_in(c, KEY), evl_compose_in(c, VALUE) },
               *bias = evl_compose_in(c, BIAS), *past = evl_compose_in(c, PAST_K),
               *mask = evl_compose_in(c, MASK), *packed = in[VALUE] ? NULL : in[KEY] ? in[KEY] : in[QUERY];
     bool is_cache = in[VALUE] && in[KEY] && in[KEY]->t.shape.rank == 4, has_heads = packed || is_cache;
     int64_t first = packed == in[QUERY] ? QUERY : KEY, heads = evl_compose_int(c, "num_heads", 0);
     if (c->d->n_outputs > 3 || evl_compose_in(c, PAST_LENGTH) || (packed && bias) ||
-        (in[VALUE] && !in[KEY]) || !is_mask(mask, in[QUERY]))
+        (in[VALUE] && !in[KEY]) || !in[QUERY] || !is_mask(mask, in[QUERY]))
         return EVAL_OK; /* is missed */
     evl_value *width = bias ? dims(c, in[QUERY], 2, 3) : NULL;
     for (int64_t i = QUERY; i <= VALUE; i++) {
