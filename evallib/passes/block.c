@@ -1,7 +1,8 @@
 /* Convolutions, and what lies between them, over blocked channels.
 **
 ** A Conv that can be blocked becomes a BlockedConv, which takes along what follows it and
-** is used nowhere else: a BatchNormalization, an Add of another branch, a Relu or Clip.
+** is used nowhere else: BatchNormalizations, Adds and Muls of a number a channel, an Add of
+** another branch, a Relu or Clip.
 ** Its output then has a blocked twin only. Operators that work element by element, pooling
 ** and Concat of whole blocks go on with the twins; whatever else needs the plain value
 ** makes an Unblock, once. */
@@ -159,40 +160,65 @@ static bool is_of_model(const evl_value *v)
     return v && v->is_constant && v->t.life == EVL_LIFE_MODEL && v->t.data;
 }
 
-/* gamma / sqrt(variance + epsilon), and what is left of the bias. */
-typedef struct batch {
+/* A node that scales and shifts each channel, after what did so before it. */
+typedef struct affine {
     const evl_node *node;
-    const evl_value *bias; /* of the convolution; NULL: none */
+    const evl_value *scale, *bias; /* so far; NULL: 1, 0 */
     EvalType real;
     size_t n;
-} batch;
+} affine;
 
 enum { X, GAMMA, BETA, MEAN, VARIANCE, BATCH_INPUTS };
 
-static EvalStatus make_batch(evl_context *ctx, void *block, void *arg)
+/* BatchNormalization: gamma / sqrt(variance + epsilon), and what is left of the bias. */
+static void batch_of(const evl_node *node, size_t i, double *scale, double *bias)
 {
-    const batch *how = arg;
+    double in[BATCH_INPUTS] = { 0 };
+    for (int j = GAMMA; j < BATCH_INPUTS; j++)
+        in[j] = evl_tensor_f64(&node->inputs[j]->t, i);
+    *scale = in[GAMMA] / sqrt(in[VARIANCE] + evl_node_number(node, "epsilon", (double)1e-5f));
+    *bias = in[BETA] - in[MEAN] * *scale;
+}
+
+/* The operand of an Add or Mul that is a number a channel of `whole`; NULL: none is. */
+static const evl_value *channel_numbers(const evl_node *node, const evl_value *whole)
+{
+    const evl_shape *all = &whole->t.shape;
+    for (size_t i = 0; i < 2; i++) {
+        const evl_shape *s = &node->inputs[i]->t.shape;
+        int32_t axis = s->rank - all->rank + 1;
+        if (is_of_model(node->inputs[i]) && node->inputs[!i] == whole && s->rank <= all->rank && axis >= 0 &&
+            s->dim[axis] == all->dim[1] && evl_shape_count(s) == (size_t)all->dim[1])
+            return node->inputs[i];
+    }
+    return NULL;
+}
+
+static EvalStatus make_affine(evl_context *ctx, void *block, void *arg)
+{
+    const affine *how = arg;
+    const evl_node *node = how->node;
     size_t size = evl_type_size(how->real);
-    double epsilon = evl_node_number(how->node, "epsilon", (double)1e-5f);
+    const evl_value *numbers = node->n_inputs == 2 ? node->inputs[is_of_model(node->inputs[1])] : NULL;
     (void)ctx;
     for (size_t i = 0; i < how->n; i++) {
-        double in[BATCH_INPUTS] = { how->bias ? evl_tensor_f64(&how->bias->t, i) : 0 };
-        for (int j = GAMMA; j < BATCH_INPUTS; j++)
-            in[j] = evl_tensor_f64(&how->node->inputs[j]->t, i);
-        double scale = in[GAMMA] / sqrt(in[VARIANCE] + epsilon);
-        double bias = (in[X] - in[MEAN]) * scale + in[BETA];
+        double scale = 1, bias = 0;
+        if (!numbers)
+            batch_of(node, i, &scale, &bias);
+        else
+            *(node->op == &evl_op_add ? &bias : &scale) = evl_tensor_f64(&numbers->t, i);
+        bias += how->bias ? scale * evl_tensor_f64(&how->bias->t, i) : 0;
+        scale *= how->scale ? evl_tensor_f64(&how->scale->t, i) : 1;
         evl_convert(1, EVAL_FLOAT64, &scale, how->real, (char *)block + i * size);
         evl_convert(1, EVAL_FLOAT64, &bias, how->real, (char *)block + (how->n + i) * size);
     }
     return EVAL_OK;
 }
 
-static bool can_take_batch(const conv *c, const evl_node *node)
+static bool is_batch(const conv *c, const evl_node *node)
 {
-    const evl_value *bias = c->inputs[EVL_CONV_BIAS];
-    if (node->op != &evl_op_batch_normalization || node->n_inputs != BATCH_INPUTS || !node->origin ||
-        evl_node_int(node, "training_mode", 0) || evl_node_int(node, "spatial", 1) != 1 ||
-        (bias && !is_of_model(bias)))
+    if (node->op != &evl_op_batch_normalization || node->n_inputs != BATCH_INPUTS ||
+        evl_node_int(node, "training_mode", 0) || evl_node_int(node, "spatial", 1) != 1)
         return false;
     for (int i = GAMMA; i < BATCH_INPUTS; i++)
         if (!is_of_model(node->inputs[i]) ||
@@ -202,6 +228,14 @@ static bool can_take_batch(const conv *c, const evl_node *node)
         if (node->outputs[i])
             return false;
     return true;
+}
+
+static bool can_take_affine(const conv *c, const evl_node *node)
+{
+    const evl_value *bias = c->inputs[EVL_CONV_BIAS];
+    bool is_one = node->op == &evl_op_add || node->op == &evl_op_mul;
+    return node->origin && (!bias || is_of_model(bias)) &&
+           (is_one ? channel_numbers(node, c->output) != NULL : is_batch(c, node));
 }
 
 static evl_value *channel_constant(blocker *b, const char *data, size_t n)
@@ -215,17 +249,14 @@ static evl_value *channel_constant(blocker *b, const char *data, size_t n)
     return v;
 }
 
-static EvalStatus take_batch(blocker *b, conv *c)
+static EvalStatus take_affine(blocker *b, conv *c, const evl_node *node)
 {
-    evl_node *node = only_user(b, c->output);
-    if (!node || !can_take_batch(c, node))
-        return EVAL_OK;
-    batch how = { node, c->inputs[EVL_CONV_BIAS], b->graph->real,
-                  (size_t)c->output->t.shape.dim[1] };
+    affine how = { node, c->inputs[EVL_CONV_SCALE], c->inputs[EVL_CONV_BIAS], b->graph->real,
+                   (size_t)c->output->t.shape.dim[1] };
     size_t bytes = how.n * evl_type_size(how.real);
-    evl_store_key key = { node->origin, "batch", 0 };
+    evl_store_key key = { node->origin, "affine", 0 };
     const void *block;
-    EvalStatus st = evl_store_get(b->ctx, b->env->store, &key, 2 * bytes, make_batch, &how, &block);
+    EvalStatus st = evl_store_get(b->ctx, b->env->store, &key, 2 * bytes, make_affine, &how, &block);
     if (st != EVAL_OK)
         return st;
     c->inputs[EVL_CONV_SCALE] = channel_constant(b, block, how.n);
@@ -234,6 +265,14 @@ static EvalStatus take_batch(blocker *b, conv *c)
         return evl_no_memory(b->ctx);
     take_along(b, c, node);
     return EVAL_OK;
+}
+
+static EvalStatus take_affines(blocker *b, conv *c)
+{
+    EvalStatus st = EVAL_OK;
+    for (const evl_node *node; st == EVAL_OK && (node = only_user(b, c->output)) && can_take_affine(c, node);)
+        st = take_affine(b, c, node);
+    return st;
 }
 
 /* Another branch that is there already, of the same shape. */
@@ -287,7 +326,7 @@ static EvalStatus block_conv(blocker *b, evl_node *node)
         c.inputs[i] = node->inputs[i];
     EvalStatus st = is_thin ? need_plain(b, c.inputs[0]) : need_blocked(b, c.inputs[0], &c.inputs[0]);
     if (st == EVAL_OK)
-        st = take_batch(b, &c);
+        st = take_affines(b, &c);
     if (st == EVAL_OK)
         st = take_residual(b, &c);
     if (st != EVAL_OK)

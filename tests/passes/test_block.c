@@ -224,11 +224,20 @@ static evl_value *alone(fixture *f, evl_value *x, const layer *l)
     return conv(f, x, l, true);
 }
 
+/* y and a number a channel, [C, 1 ...], before or behind it. */
+static evl_value *a_channel(fixture *f, const evl_op *op, evl_value *y, const layer *l, bool is_first)
+{
+    evl_shape shape = evl_shape_of(l->n + 1, (int64_t[]){ l->out, 1, 1, 1 });
+    evl_value *c = constant(f, &shape, 0.5, 2);
+    return is_first ? binary(f, op, c, y) : binary(f, op, y, c);
+}
+
 /* Everything that a convolution takes along. */
 static evl_value *with_all(fixture *f, evl_value *x, const layer *l)
 {
     evl_value *other = conv(f, x, l, true);
-    evl_value *y = batch_normalization(f, conv(f, x, l, l->n != 2), l->out);
+    evl_value *y = a_channel(f, &evl_op_add, conv(f, x, l, l->n != 2), l, true);
+    y = a_channel(f, &evl_op_mul, batch_normalization(f, y, l->out), l, false);
     return clip(f, binary(f, &evl_op_add, y, unary(f, &evl_op_relu, other)));
 }
 
