@@ -33,8 +33,8 @@ typedef struct evl_conv_kernels {
     void (*channel)(const evl_conv_channel *);
 
     /* The other way round, for a transposed convolution: each column is added to the
-       places its window covers. x [kernel position][window], y one plane; it is not
-       cleared before. */
-    void (*scatter)(const evl_stencil *, const real *columns, real *y);
+       places its window covers. x [kernel position][window], y one plane, which
+       begins as `bias`. */
+    void (*scatter)(const evl_stencil *, const real *columns, real bias, real *y);
 } evl_conv_kernels;
 #endif

@@ -19,5 +19,5 @@ static inline evl_conv_range evl_conv_range_of(const evl_stencil *w, int d, int6
 }
 
 void SET(evl_conv_windows)(const void *arg, const evl_product_part *, real *panels);
-void SET(evl_conv_scatter)(const evl_stencil *, const real *columns, real *y);
+void SET(evl_conv_scatter)(const evl_stencil *, const real *columns, real bias, real *y);
 #endif

@@ -147,9 +147,7 @@ static void col2im_work(void *arg, size_t index, size_t lane)
                      (size_t)(w->kernel[0] * w->kernel[1] * w->kernel[2]);
     real *y = (real *)call->out[0]->data + index * plane;
     (void)lane;
-    for (size_t i = 0; i < plane; i++)
-        y[i] = 0;
-    call->machine->k->conv->scatter(w, operand(call, 0) + index * columns, y);
+    call->machine->k->conv->scatter(w, operand(call, 0) + index * columns, 0, y);
 }
 
 static EvalStatus run_col2im(const evl_call *call)
