@@ -277,6 +277,19 @@ static void a_transposed_one_turns_it_round(void **state)
     check(&shaped, true);
 }
 
+/* Windows two apart, whose kernel positions are taken by twos where both look inside. */
+static void strides_of_two_leave_no_gap(void **state)
+{
+    (void)state;
+    for (int64_t kernel = 1; kernel <= 5; kernel++)
+        for (int64_t width = 1; width <= 9; width += 4)
+            for (int64_t pad = 0; 2 * pad < kernel; pad++) {
+                const conv_case c = { 2, 1, 3, 4, 1, { 3, width }, { 2, kernel }, { 2, 2 }, { 0 },
+                                      { 0, pad, 1, pad }, NULL, { 0 }, { 0 } };
+                check(&c, true);
+            }
+}
+
 static void shapes_are_those_of_onnx(void **state)
 {
     (void)state;
@@ -388,6 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_convolution_is_what_its_definition_says),
         cmocka_unit_test(a_transposed_one_turns_it_round),
+        cmocka_unit_test(strides_of_two_leave_no_gap),
         cmocka_unit_test(shapes_are_those_of_onnx),
         cmocka_unit_test(threads_change_no_bit),
         cmocka_unit_test(a_shift_goes_through),
