@@ -46,6 +46,8 @@ typedef struct evl_window_kernels {
     void (*depthwise)(const evl_blocked_window *);
     void (*max)(const evl_blocked_window *);
     void (*sum)(const evl_blocked_window *);
+    /* n places of one block, each lane's number from lane which[lane]. */
+    void (*spread)(size_t n, const real *x, const size_t *which, real *y);
 } evl_window_kernels;
 
 /* Winograd's convolution F(m x m, 3 x 3), m 2 or 4, of stride 1: m * m outputs from a tile of

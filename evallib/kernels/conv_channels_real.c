@@ -133,8 +133,18 @@ static void sum(const evl_blocked_window *s)
     all_apart(s, 0, s->n, SUM);
 }
 
+static void spread(size_t n, const real *x, const size_t *which, real *y)
+{
+    vec_lanes from = { 0 };
+    for (size_t i = 0; i < LANES; i++)
+        from[i] = (real_bits)which[i];
+    for (size_t i = 0; i < n * LANES; i += LANES)
+        vec_store(y + i, vec_pick(vec_load(x + i), from));
+}
+
 const evl_window_kernels SET(evl_window_kernels) = {
     .depthwise = depthwise,
     .max = largest,
     .sum = sum,
+    .spread = spread,
 };

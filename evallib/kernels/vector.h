@@ -53,6 +53,21 @@ static inline vec vec_select(vec_mask which, vec yes, vec no)
 #endif
 }
 
+typedef real_bits vec_lanes __attribute__((vector_size(VECTOR_BYTES)));
+
+/* Element which[i] of v at i. */
+static inline vec vec_pick(vec v, vec_lanes which)
+{
+#if defined(__clang__)
+    vec picked = v;
+    for (size_t i = 0; i < LANES; i++)
+        picked[i] = v[which[i]];
+    return picked;
+#else
+    return __builtin_shuffle(v, which);
+#endif
+}
+
 /* a > b ? a : b, so b where one is not a number; and the same of a < b. Compilers find the
 ** processor's instructions for these only now and then (clips took 3 times as long). */
 static inline vec vec_larger(vec a, vec b)

@@ -124,11 +124,10 @@ static bool is_constant(const evl_use *use, size_t input)
            (use->in[input]->data && use->in[input]->life != EVL_LIFE_RUN);
 }
 
-/* A channel of its own for each kernel; channels of a group that fill whole blocks; or
-** one group. */
+/* Groups of which each, or so many together, fill whole blocks; or one group. */
 static bool groups_fit(size_t groups, size_t in, size_t out, size_t lanes)
 {
-    return groups == 1 || (in == 1 && out == 1) || (in % lanes == 0 && out % lanes == 0);
+    return groups == 1 || (in % lanes == 0 && out % lanes == 0) || (lanes % out == 0 && out % in == 0);
 }
 
 bool evl_can_block_conv(evl_context *ctx, const evl_use *use, size_t lanes)

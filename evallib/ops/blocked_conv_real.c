@@ -1,6 +1,7 @@
 /* BlockedConv: Winograd's way where it is faster and allowed (ops/winograd_real.c), else
 **
-** depthwise: every channel has a kernel of its own;
+** depthwise: every channel has a kernel of its own, or groups lie in one block: then each sees its
+** group's first channels, then its second ones, and so on, in copies where they are spread so;
 ** direct: sums over the taps of each window, two blocks of output channels at a time.
 **
 ** Both take bands of rows. A band's input stays in the second cache while all its output
@@ -13,6 +14,7 @@ enum {
     BAND_BYTES = 192 * 1024,
     CHANNEL_BYTES = 24 * 1024, /* of one block, which nothing else uses again */
     TILES_WANTED = 8,
+    MOST_LANES = 16,
     SMALL = EVL_PRODUCT_SMALL
 };
 
@@ -23,6 +25,8 @@ typedef struct plan {
     size_t in_blocks, out_blocks; /* of a group; planes when x is not blocked */
     size_t n_chunks, chunk;     /* pairs of output blocks that one tile computes */
     size_t n_tiles, work;
+    const size_t *taps;         /* depthwise: [channel of a group][kernel position] */
+    size_t spread;              /* elements of one copy for groups; 0: none */
 } plan;
 
 static size_t ceil_divide(size_t n, size_t by)
@@ -215,18 +219,37 @@ static void direct_tile(void *arg, size_t index, size_t lane)
 
 /* --- depthwise --- */
 
-/* [block][kernel position][lanes] */
+/* [block][channel of a group][kernel position][lanes] */
 static void pack_depthwise(void *block, const evl_tensor *source, const void *arg)
 {
     const evl_conv_packing *p = arg;
     const evl_blocked_conv *c = p->conv;
     const loose_real *w = source->data;
-    size_t kernel = evl_stencil_kernel(&c->window);
+    size_t kernel = evl_stencil_kernel(&c->window) * c->in_channels, n = c->groups * c->out_channels;
     real *to = block;
-    for (size_t channel = 0; channel < c->groups; channel += c->lanes)
+    for (size_t channel = 0; channel < n; channel += c->lanes)
         for (size_t k = 0; k < kernel; k++)
             for (size_t i = channel; i < channel + c->lanes; i++)
-                *to++ = i < c->groups ? w[i * kernel + k] * (p->scale ? p->scale[i] : 1) : 0;
+                *to++ = i < n ? w[i * kernel + k] * (p->scale ? p->scale[i] : 1) : 0;
+}
+
+static EvalStatus set_spread(evl_prepare *p, plan *x)
+{
+    const evl_bands *b = &x->bands;
+    size_t n = x->conv.in_channels, lanes = evl_pool_threads(p->machine->pool), elements;
+    x->taps = b->taps;
+    if (n == 1 && x->conv.out_channels == 1)
+        return EVAL_OK;
+    x->spread = b->places[b->rows * (size_t)b->window.out[EVL_STENCIL_DIMS - 1] - 1] + b->taps[b->n_taps - 1] +
+                x->conv.lanes;
+    size_t *taps = evl_arena_take_many(p->arena, b->n_taps * n, sizeof *taps);
+    if (!taps || !evl_size_multiply(x->spread, n, &elements) || !evl_size_add(elements, b->copy, &elements) ||
+        !evl_size_multiply(elements, lanes * sizeof(real), &p->scratch_bytes))
+        return evl_no_memory(p->ctx);
+    for (size_t i = 0; i < b->n_taps * n; i++)
+        taps[i] = i / b->n_taps * x->spread + b->taps[i % b->n_taps];
+    x->taps = taps;
+    return EVAL_OK;
 }
 
 static EvalStatus prepare_depthwise(evl_prepare *p, plan *x)
@@ -234,17 +257,35 @@ static EvalStatus prepare_depthwise(evl_prepare *p, plan *x)
     evl_blocked_conv *c = &x->conv;
     evl_conv_packing how = TWIN(evl_conv_packing_of)(p, c);
     size_t bytes;
-    x->in_blocks = x->out_blocks = ceil_divide(c->groups, c->lanes);
+    x->in_blocks = ceil_divide(c->groups * c->in_channels, c->lanes);
+    x->out_blocks = ceil_divide(c->groups * c->out_channels, c->lanes);
     x->n_tiles = c->batch * x->out_blocks;
-    EvalStatus st = make_bands(p, x, 1, CHANNEL_BYTES);
+    EvalStatus st = make_bands(p, x, 1, CHANNEL_BYTES / c->in_channels);
+    if (st == EVAL_OK)
+        st = set_spread(p, x);
     x->n_tiles *= x->bands.n;
-    if (st == EVAL_OK && !evl_size_multiply(x->out_blocks * c->lanes, x->bands.n_taps * sizeof(real),
+    if (st == EVAL_OK && !evl_size_multiply(x->out_blocks * c->lanes, x->bands.n_taps * c->in_channels * sizeof(real),
                                             &bytes))
         st = evl_no_memory(p->ctx);
     if (st == EVAL_OK)
         st = evl_conv_block(p, c, "depthwise", bytes, pack_depthwise, &how,
                             (const void **)&x->weights);
     return st;
+}
+
+/* What the lanes of an output's block see of x: one copy for each channel of a group, as far as the
+** last of n windows. */
+static const real *spread(const running *r, size_t block, size_t n, const real *from, real *copies)
+{
+    const plan *x = r->x;
+    const evl_blocked_conv *c = &x->conv;
+    size_t which[MOST_LANES], places = (x->bands.places[n - 1] + x->bands.taps[x->bands.n_taps - 1]) / c->lanes + 1;
+    for (size_t j = 0; x->spread && j < c->in_channels; j++) {
+        for (size_t i = 0; i < c->lanes; i++)
+            which[i] = ((block * c->lanes + i) / c->out_channels * c->in_channels + j) % c->lanes;
+        r->k->windows->spread(places, from, which, copies + j * x->spread);
+    }
+    return x->spread ? copies : from;
 }
 
 static void depthwise_tile(void *arg, size_t index, size_t lane)
@@ -255,12 +296,13 @@ static void depthwise_tile(void *arg, size_t index, size_t lane)
     size_t plane = index / x->bands.n, block = plane % x->out_blocks;
     size_t in = evl_stencil_in(&c->window) * c->lanes, out = evl_stencil_out(&c->window) * c->lanes;
     evl_band band = evl_band_at(&x->bands, index % x->bands.n);
-    real *copy = (real *)r->call->scratch + lane * x->bands.copy;
-    const real *from = (const real *)r->call->in[0]->data + plane * in;
-    evl_blocked_window s = { .n = band.n, .places = x->bands.places, .taps = x->bands.taps,
-                             .n_taps = x->bands.n_taps, .clips = c->clips,
+    size_t from_plane = plane / x->out_blocks * x->in_blocks + block * c->in_channels / c->out_channels;
+    real *copy = (real *)r->call->scratch + lane * (x->bands.copy + c->in_channels * x->spread);
+    const real *from = (const real *)r->call->in[0]->data + from_plane * in;
+    evl_blocked_window s = { .n = band.n, .places = x->bands.places, .taps = x->taps,
+                             .n_taps = x->bands.n_taps * c->in_channels, .clips = c->clips,
                              .least = (real)c->least, .most = (real)c->most };
-    s.x = evl_band_input(&x->bands, &band, from, copy, NULL);
+    s.x = spread(r, block, band.n, evl_band_input(&x->bands, &band, from, copy, NULL), copy + x->bands.copy);
     s.weights = x->weights + block * s.n_taps * c->lanes;
     s.bias = x->bias ? x->bias + block * c->lanes : NULL;
     s.y = (real *)r->call->out[0]->data + plane * out + band.first * c->lanes;
@@ -299,7 +341,7 @@ static EvalStatus prepare(evl_prepare *p)
     plan *x = evl_arena_take(p->arena, sizeof *x);
     if (!x)
         return evl_no_memory(p->ctx);
-    bool is_depthwise = c.groups > 1 && c.in_channels == 1 && c.out_channels == 1;
+    bool is_depthwise = c.groups > 1 && c.in_channels < c.lanes;
     x->conv = c;
     x->in_blocks = ceil_divide(c.in_channels, c.is_thin ? 1 : c.lanes);
     x->out_blocks = ceil_divide(c.out_channels, c.lanes);
@@ -310,7 +352,7 @@ static EvalStatus prepare(evl_prepare *p)
     p->run = is_depthwise ? run_depthwise : run_direct;
     p->strategy = is_depthwise ? "depthwise" : c.is_thin ? "thin" : "direct";
     if (is_depthwise) /* one group of all channels, as far as bias and blocks go */
-        c = (evl_blocked_conv){ .groups = 1, .out_channels = c.groups, .lanes = c.lanes };
+        c = (evl_blocked_conv){ .groups = 1, .out_channels = c.groups * c.out_channels, .lanes = c.lanes };
     st = TWIN(evl_blocked_bias)(p, &c, &x->bias);
     if (st == EVAL_OK)
         st = is_depthwise ? prepare_depthwise(p, x) : prepare_direct(p, x);

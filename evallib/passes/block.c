@@ -279,8 +279,8 @@ static EvalStatus take_affines(blocker *b, conv *c)
 static EvalStatus take_residual(blocker *b, conv *c)
 {
     const evl_node *node = only_user(b, c->output);
-    bool is_depthwise = evl_node_int(c->node, "group", 1) > 1 && c->inputs[1]->t.shape.dim[1] == 1;
-    if (!node || node->op != &evl_op_add || is_depthwise)
+    bool is_grouped = evl_node_int(c->node, "group", 1) > 1 && c->inputs[1]->t.shape.dim[1] < (int64_t)b->lanes;
+    if (!node || node->op != &evl_op_add || is_grouped)
         return EVAL_OK;
     evl_value *other = node->inputs[node->inputs[0] == c->output];
     bool is_there = other && (!other->producer || other->producer->graph != b->graph ||
