@@ -29,7 +29,7 @@ def sent(fake, path="m.onnx", **named):
 def test_settings_become_configuration_text(fake):
     assert sent(fake) == ['modelPath="m.onnx"', "numCPUThreads=1"]
     lines = sent(fake, pathlib.Path("/a b/c"), threads=4, mapFile=False, blas="off", limit=2.5,
-                 outputNodeNames=["a", "b.c"], nothing=None)
+                 outputNodeNames=["a", "b.c"], nothing=None, plugins=[])
     assert lines == ['modelPath="/a b/c"', "numCPUThreads=4", "mapFile=false", 'blas="off"',
                      "limit=2.5", 'outputNodeNames="a":"b.c"']
     assert sent(fake, BytesPath())[0] == 'modelPath="/x"'

@@ -33,11 +33,11 @@ def _value(name: str, value: object) -> str:
 
 
 def configuration_text(settings: dict) -> str:
-    """One ``key=value`` line for each setting; None leaves a setting out."""
+    """One ``key=value`` line for each setting; None, or a list of nothing, leaves a setting out."""
     lines = []
     for key, value in settings.items():
         if not key.isidentifier():
             raise _core.ArgumentError(f"not the name of a setting: {key!r}")
-        if value is not None:
+        if value is not None and value not in ([], ()):
             lines.append(f"{key}={_value(key, value)}")
     return "\n".join(lines)
