@@ -1,5 +1,6 @@
 /* CNTK's extended interface: which variables go in and out of its forward passes. */
 #include "api/perform.h"
+#include <string.h>
 
 void evl_forward_end(evl_evaluator *e)
 {
@@ -28,6 +29,19 @@ static EvalStatus find_outputs(evl_context *ctx, const evl_graph *g, const char 
     return EVAL_OK;
 }
 
+/* By their names. CNTK has them in the order in which it read the file, which is that of the nodes'
+** names, and its own clients count on it. */
+static void sort_inputs(evl_forward *f)
+{
+    for (size_t i = 1; i < f->n_inputs; i++) {
+        evl_value *v = f->inputs[i];
+        size_t to = i;
+        for (; to > 0 && strcmp(f->inputs[to - 1]->name, v->name) > 0; to--)
+            f->inputs[to] = f->inputs[to - 1];
+        f->inputs[to] = v;
+    }
+}
+
 /* The pass's variables, in f's own arena. */
 static EvalStatus choose(evl_context *ctx, const evl_graph *g, const char *const *names, size_t n,
                          evl_forward *f)
@@ -41,6 +55,7 @@ static EvalStatus choose(evl_context *ctx, const evl_graph *g, const char *const
                                  &f->n_inputs);
     if (st != EVAL_OK)
         return st;
+    sort_inputs(f);
     f->dense = evl_arena_take_many(f->arena, f->n_inputs + 1, sizeof *f->dense);
     f->dense_bytes = evl_arena_take_many(f->arena, f->n_inputs + 1, sizeof *f->dense_bytes);
     return f->dense && f->dense_bytes ? EVAL_OK : evl_no_memory(ctx);

@@ -9,18 +9,23 @@ typedef struct fixture {
     const table *t;
 } fixture;
 
-static fixture open_in(const char *folder, const char *file)
+static fixture open_text(const char *text)
 {
-    char text[512];
     const void *found;
     fixture f = { .m = make() };
-    snprintf(text, sizeof text, "modelPath=\"" EVL_TEST_DATA "/%s/%s.model\"", folder, file);
     if (f.m->vtbl->CreateNetwork(f.m, text) != EVAL_OK)
         fail_msg("%s", f.m->vtbl->LastError(f.m));
     assert_int_equal(f.m->vtbl->GetInterface(f.m, "extended", 1, &found), EVAL_OK);
     f.t = found;
     assert_true(f.t->size == sizeof(table));
     return f;
+}
+
+static fixture open_in(const char *folder, const char *file)
+{
+    char text[512];
+    snprintf(text, sizeof text, "modelPath=\"" EVL_TEST_DATA "/%s/%s.model\"", folder, file);
+    return open_text(text);
 }
 
 static fixture open_model(const char *file)
@@ -81,6 +86,23 @@ static void schemas_tell_what_goes_in_and_out(void **state)
     n = 0;
     assert_int_equal(f.t->GetOutputSchema(f.m, v, &n), EVAL_ERR_LIMIT);
     assert_int_equal(n, 1);
+    close_model(&f);
+}
+
+static void inputs_are_in_the_order_of_their_names(void **state)
+{
+    EvalVariable v[3];
+    size_t n = 3;
+    (void)state;
+    fixture f = open_text("run=NDLNetworkBuilder\nNDLNetworkBuilder=[\nwPrevious = Input(2)\n"
+                          "wCurrent = Input(2)\nwNext = Input(2)\n"
+                          "z = Plus(Plus(wPrevious, wCurrent), wNext, tag=output)\n]\n");
+    start(&f);
+    assert_int_equal(f.t->GetInputSchema(f.m, v, &n), EVAL_OK);
+    assert_int_equal(n, 3);
+    assert_string_equal(v[0].name, "wCurrent");
+    assert_string_equal(v[1].name, "wNext");
+    assert_string_equal(v[2].name, "wPrevious");
     close_model(&f);
 }
 
@@ -327,6 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schemas_tell_what_goes_in_and_out),
+        cmocka_unit_test(inputs_are_in_the_order_of_their_names),
         cmocka_unit_test(an_inner_node_can_be_chosen),
         cmocka_unit_test(sparse_columns_are_what_they_stand_for),
         cmocka_unit_test(sparse_columns_are_checked),
