@@ -164,15 +164,6 @@ static EvalStatus prepare(evl_session *s, evl_context *ctx, dynamic *d, evl_prep
     return st;
 }
 
-static void give_back(evl_session *s, size_t i)
-{
-    const evl_step *step = &s->plan->steps[i];
-    for (size_t j = 0; j < step->node->n_inputs; j++)
-        if (step->in[j] != EVL_NO_SLOT && s->plan->slots[step->in[j]].place == EVL_PLACE_OWN &&
-            s->plan->slots[step->in[j]].at == i)
-            evl_session_give_back(s, step->in[j]);
-}
-
 EvalStatus evl_step_dynamic(evl_session *s, evl_context *ctx, size_t i)
 {
     evl_call now = s->calls[i];
@@ -196,7 +187,5 @@ EvalStatus evl_step_dynamic(evl_session *s, evl_context *ctx, size_t i)
     }
     if (st == EVAL_OK)
         st = p.run(&now);
-    if (st == EVAL_OK)
-        give_back(s, i);
     return st == EVAL_OK ? st : evl_node_failed(ctx, d.step->node, st);
 }

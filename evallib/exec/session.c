@@ -290,14 +290,6 @@ static EvalStatus reserve(evl_session *s, evl_context *ctx, evl_slot_index slot,
     return EVAL_OK;
 }
 
-void evl_session_give_back(evl_session *s, evl_slot_index slot)
-{
-    evl_release(s->plan->memory, s->own[slot]);
-    s->own[slot] = NULL;
-    s->own_capacity[slot] = 0;
-    s->values[slot].data = NULL;
-}
-
 EvalStatus evl_session_own(evl_session *s, evl_context *ctx, evl_slot_index slot,
                            const evl_tensor *like)
 {

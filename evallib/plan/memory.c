@@ -330,35 +330,6 @@ static void drop_aliases(const layout *l)
     p->n_steps = kept;
 }
 
-static void read_at(evl_plan *p, evl_slot_index slot, size_t step)
-{
-    if (slot != EVL_NO_SLOT && p->slots[slot].place == EVL_PLACE_OWN && p->slots[slot].at != SIZE_MAX)
-        p->slots[slot].at = step;
-}
-
-/* Of values in values that dynamic steps make: each is a copy, and a row of them would be as many. */
-static void find_last_reads(evl_plan *p)
-{
-    for (size_t i = 0; i < p->n_slots; i++)
-        if (p->slots[i].place == EVL_PLACE_OWN)
-            p->slots[i].at = SIZE_MAX;
-    for (size_t i = 0; i < p->n_steps; i++) {
-        const evl_step *s = &p->steps[i];
-        for (size_t j = 0; j < s->node->n_inputs; j++)
-            read_at(p, s->in[j], i);
-        for (size_t b = 0; b < s->n_bodies; b++)
-            for (size_t j = 0; j < s->bodies[b].n_captured; j++)
-                read_at(p, s->bodies[b].captured[j], i);
-        for (size_t j = 0; j < s->node->n_outputs && s->kind == EVL_STEP_DYNAMIC; j++)
-            if (s->out[j] != EVL_NO_SLOT && p->slots[s->out[j]].place == EVL_PLACE_OWN &&
-                evl_type_is_nested(p->slots[s->out[j]].t.type))
-                p->slots[s->out[j]].at = i;
-    }
-    for (size_t i = 0; i < p->n_outputs; i++)
-        if (p->slots[p->outputs[i]].place == EVL_PLACE_OWN)
-            p->slots[p->outputs[i]].at = SIZE_MAX;
-}
-
 static EvalStatus lay_out(layout *l, evl_arena *scratch)
 {
     l->lives = evl_arena_take_many(scratch, l->plan->n_slots + 1, sizeof *l->lives);
@@ -377,7 +348,6 @@ static EvalStatus lay_out(layout *l, evl_arena *scratch)
         return st;
     place_slots(l);
     drop_aliases(l);
-    find_last_reads(l->plan);
     place_scratch(l->plan);
     return EVAL_OK;
 }

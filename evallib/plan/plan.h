@@ -23,8 +23,7 @@ typedef enum evl_place {
 typedef struct evl_slot {
     evl_tensor t; /* type; shape as far as known; data of a constant */
     evl_place place;
-    size_t at;    /* BLOCK: offset; INPUT, OUTPUT: index among the plan's; OWN: the dynamic step after
-                  ** which a value in values is given back, or SIZE_MAX */
+    size_t at;    /* BLOCK: offset; INPUT, OUTPUT: index among the plan's */
 } evl_slot;
 
 typedef enum evl_step_kind {
