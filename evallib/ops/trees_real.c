@@ -179,10 +179,13 @@ static const void *root_of(const evl_forest *f, bool is_wide, size_t tree)
 
 static inline real add_leaves(real sum, size_t n, const void *const *at)
 {
+    if (n < LANES) {
+        for (size_t k = 0; k < n; k++)
+            sum += value_of(at[k]);
+        return sum;
+    }
 #pragma GCC unroll 8
-    for (size_t k = 0; n == LANES && k < LANES; k++)
-        sum += value_of(at[k]);
-    for (size_t k = 0; n < LANES && k < n; k++)
+    for (size_t k = 0; k < LANES; k++)
         sum += value_of(at[k]);
     return sum;
 }
