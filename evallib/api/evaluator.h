@@ -143,6 +143,7 @@ EVL_MUST_USE EvalStatus evl_carried_set(evl_context *, evl_evaluator *, const ch
                                         const void *data, size_t count);
 
 /* run.c: typed tensors. */
+enum { EVL_RUN_OPTIONS_LEAST = offsetof(EvalRunOptions, step) }; /* what the first header had */
 EVL_MUST_USE EvalStatus evl_evaluator_run(evl_context *, evl_evaluator *, const EvalTensor *in,
                                           size_t n_in, EvalTensor *out, size_t n_out,
                                           const EvalRunOptions *);

@@ -153,7 +153,7 @@ static EvalStatus run(interface *self, const EvalTensor *in, size_t n_in, EvalTe
     if (st != EVAL_OK)
         return st;
     st = evl_evaluator_run(&entry.ctx, entry.e, in, n_in, out, n_out, options);
-    if (st != EVAL_OK && options && options->size >= sizeof *options && options->message &&
+    if (st != EVAL_OK && options && options->size >= EVL_RUN_OPTIONS_LEAST && options->message &&
         options->messageBytes)
         give_message(&entry, options);
     return evl_leave(&entry, st);

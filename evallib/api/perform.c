@@ -341,8 +341,9 @@ static EvalStatus run(running *r)
     if (st != EVAL_OK)
         return st;
     evl_session_carry(s, r->job->states);
-    s->stop = r->job->stop;
-    s->user = r->job->user;
+    s->stop = r->job->options.stop;
+    s->step = r->job->options.step;
+    s->user = r->job->options.user;
     st = evl_session_run(s, r->ctx);
     return st == EVAL_OK ? deliver_all(r) : st;
 }

@@ -34,8 +34,7 @@ typedef struct evl_job {
     size_t n_fetches;
     evl_states *states;   /* NULL: nothing is carried */
     evl_made **list;      /* where made outputs are listed */
-    int (*stop)(void *user);
-    void *user;
+    EvalRunOptions options; /* stop, step, and their user */
 } evl_job;
 
 enum { EVL_FEW = 64 };    /* operands of a call that need no allocation */

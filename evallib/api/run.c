@@ -275,14 +275,13 @@ EvalStatus evl_evaluator_run(evl_context *ctx, evl_evaluator *e, const EvalTenso
                .out = out };
     if ((n_in && !in) || !out || n_out == 0)
         return evl_fail(ctx, EVAL_ERR_ARGUMENT, "no outputs are asked for, or an array is NULL");
-    if (options && options->size < sizeof *options)
+    if (options && options->size < EVL_RUN_OPTIONS_LEAST)
         return evl_fail(ctx, EVAL_ERR_ARGUMENT,
                         "options->size is %zu, and is to be sizeof(EvalRunOptions), %zu",
                         options->size, sizeof *options);
-    if (options) {
-        c.job.stop = options->stop;
-        c.job.user = options->user;
-    }
+    if (options)
+        memcpy(&c.job.options, options,
+               options->size < sizeof *options ? options->size : sizeof *options);
     EvalStatus st = evl_evaluator_model(ctx, e, &c.job.model);
     if (st != EVAL_OK)
         return st;

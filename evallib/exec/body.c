@@ -49,7 +49,9 @@ EvalStatus evl_body_begin(evl_session *s, evl_context *ctx, const evl_body *body
     EvalStatus st = EVAL_OK;
     child->states = s->states;
     child->stop = s->stop;
+    child->step = s->step;
     child->user = s->user;
+    child->depth = s->depth + 1;
     for (size_t i = 0; i < body->n_captured && st == EVAL_OK; i++)
         st = evl_body_give(child, ctx, body->n_own + i, &s->values[body->captured[i]]);
     return st;

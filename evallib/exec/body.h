@@ -9,7 +9,7 @@ size_t evl_tensor_size(const evl_tensor *); /* bytes of its elements; no nested 
 /* The body that is the attribute of that name, of step i. */
 size_t evl_step_body(const evl_step *, const char *attribute);
 
-/* Captured values, and whom to ask whether to stop. */
+/* Captured values, whom to ask whether to stop, and whom to tell of steps. */
 EVL_MUST_USE EvalStatus evl_body_begin(evl_session *, evl_context *, const evl_body *,
                                        evl_session *child);
 /* Input i, of a size that the run decides; EVAL_ERR_SHAPE: another was planned for. */

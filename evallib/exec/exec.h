@@ -62,7 +62,10 @@ struct evl_session {
     evl_states *states;      /* NULL: nothing is carried */
     evl_states own_states;   /* of runs that begin anew, when steps need some */
     int (*stop)(void *user); /* NULL: never */
+    void (*step)(void *user, const EvalStep *); /* NULL: steps are not timed */
     void *user;
+    uint32_t depth;          /* of bodies */
+    const char *strategy;    /* of the step that is timed */
     evl_session *next;       /* among the plan's idle ones */
 };
 

@@ -61,24 +61,50 @@ static EvalStatus (*const runners[EVL_N_STEP_KINDS])(evl_session *, evl_context 
     [EVL_STEP_DELAY] = evl_step_delay, [EVL_STEP_RECURRENCE] = evl_step_recurrence,
 };
 
+static EvalStatus run_step(evl_session *s, evl_context *ctx, size_t i)
+{
+    const evl_step *step = &s->plan->steps[i];
+    EvalStatus st = runners[step->kind](s, ctx, i);
+    return st != EVAL_OK && step->kind == EVL_STEP_STATIC ? evl_node_failed(ctx, step->node, st) : st;
+}
+
+static EvalStatus run_timed(evl_session *s, evl_context *ctx, size_t i)
+{
+    const evl_step *step = &s->plan->steps[i];
+    const evl_op *op = step->node->op;
+    const uint64_t begin = evl_clock();
+    s->strategy = step->strategy;
+    EvalStatus st = run_step(s, ctx, i);
+    EvalStep done = { .size = sizeof done,
+                      .name = evl_node_name(step->node),
+                      .op = op->name,
+                      .domain = op->domain ? op->domain : "",
+                      .method = s->strategy ? s->strategy : "",
+                      .depth = s->depth,
+                      .nanoseconds = evl_clock() - begin };
+    if (st == EVAL_OK)
+        s->step(s->user, &done);
+    return st;
+}
+
+/* Steps that are timed run one by one. */
 EvalStatus evl_session_run(evl_session *s, evl_context *ctx)
 {
     const evl_plan *p = s->plan;
-    for (size_t i = 0; i < p->n_steps; i += p->steps[i].together) {
+    EvalStatus st = EVAL_OK;
+    for (size_t i = 0, n; i < p->n_steps && st == EVAL_OK; i += n) {
+        n = s->step ? 1 : p->steps[i].together;
         if (s->stop && s->stop(s->user))
-            return evl_fail(ctx, EVAL_ERR_CANCELLED, "cancelled before node '%s'",
-                            p->steps[i].node->name);
-        if (p->steps[i].together > 1) {
+            st = evl_fail(ctx, EVAL_ERR_CANCELLED, "cancelled before node '%s'",
+                          p->steps[i].node->name);
+        else if (s->step)
+            st = run_timed(s, ctx, i);
+        else if (n > 1)
             run_together(s, i);
-            continue;
-        }
-        EvalStatus st = runners[p->steps[i].kind](s, ctx, i);
-        if (st != EVAL_OK)
-            return p->steps[i].kind == EVL_STEP_STATIC
-                       ? evl_node_failed(ctx, p->steps[i].node, st)
-                       : st;
+        else
+            st = run_step(s, ctx, i);
     }
-    return EVAL_OK;
+    return st;
 }
 
 static EvalStatus reserve_scratch(evl_session *s, evl_context *ctx, size_t bytes)
@@ -182,6 +208,7 @@ EvalStatus evl_step_dynamic(evl_session *s, evl_context *ctx, size_t i)
         now.ctx = ctx;
         now.state = p.state;
         now.scratch = s->scratch;
+        s->strategy = p.strategy;
         if (d.step->node->op->traits & EVL_OP_CARRIES)
             st = evl_states_carry(ctx, s->states, d.step->node->state - 1, p.carried_bytes, &now.carried);
     }

@@ -195,11 +195,14 @@ EvalStatus evl_graph_not_found(evl_context *ctx, const evl_graph *g, const char 
     return EVAL_ERR_NOT_FOUND;
 }
 
+const char *evl_node_name(const evl_node *node)
+{
+    bool is_output = !*node->name && node->n_outputs && node->outputs[0];
+    return is_output ? node->outputs[0]->name : node->name;
+}
+
 EvalStatus evl_node_failed(evl_context *ctx, const evl_node *node, EvalStatus st)
 {
-    const char *name = node->name;
-    if (!*name && node->n_outputs && node->outputs[0])
-        name = node->outputs[0]->name;
-    evl_fail_at(ctx, "node '%s' (%s): ", name, node->op->name);
+    evl_fail_at(ctx, "node '%s' (%s): ", evl_node_name(node), node->op->name);
     return st;
 }

@@ -197,6 +197,9 @@ evl_attribute evl_attribute_ints(const char *name, const int64_t *, size_t n);
 evl_attribute evl_attribute_numbers(const char *name, const double *, size_t n);
 evl_attribute evl_attribute_graph(const char *name, evl_graph *);
 
+/* As people know it: by its name or, when it has none, by what it makes. */
+const char *evl_node_name(const evl_node *);
+
 /* Puts "node 'x' (Op): " before the text of a failure, and gives the status back. */
 EvalStatus evl_node_failed(evl_context *, const evl_node *, EvalStatus);
 #endif

@@ -34,6 +34,9 @@ EVL_MUST_USE EvalStatus evl_file_open_beside(evl_context *, const char *model, c
 enum { EVL_CPU_AVX2 = 1, EVL_CPU_AVX512 = 2, EVL_CPU_VNNI = 4 };
 unsigned evl_cpu_features(void);
 
+/* Nanoseconds since some moment. */
+uint64_t evl_clock(void);
+
 /* The floating-point environment of this thread: as arithmetic here needs it, and back as
 ** it was found. */
 typedef struct evl_float_state {

@@ -86,11 +86,11 @@ static void relax(void)
 #endif
 }
 
-static uint64_t now_us(void)
+uint64_t evl_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
 /* Waits awake, spin_us at most, until *value == than is what is wanted. The clock is not asked
@@ -101,8 +101,8 @@ static bool spin(const evl_pool *pool, atomic_size_t *value, size_t than, bool w
         for (int turn = 0; turn < TURNS_PER_LOOK; turn++, relax())
             if ((atomic_load(value) == than) == wanted)
                 return true;
-        uint64_t now = now_us();
-        end = end ? end : now + pool->spin_us;
+        uint64_t now = evl_clock();
+        end = end ? end : now + pool->spin_us * (uint64_t)1000;
         if (now >= end)
             return false;
     }

@@ -86,7 +86,7 @@ static EvalStatus make(blocker *b, const making *m, evl_value **output)
     if (!node || !v || !set_attributes(b, node, m))
         return evl_no_memory(b->ctx);
     if (m->from) {
-        node->name = m->from->name;
+        node->name = evl_node_name(m->from);
         node->version = m->from->version;
         node->where = m->from->where;
         node->origin = m->from->origin;

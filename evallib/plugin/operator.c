@@ -283,7 +283,7 @@ static EvalStatus prepare(evl_prepare *p)
         return st;
     p->scratch_bytes = s->replaced_bytes + bytes + s->scratch_bytes;
     p->carried_bytes = s->carried_bytes;
-    p->strategy = "plug-in";
+    p->strategy = plugged_of(p->use.node)->guest->plugin->table.name;
     return EVAL_OK;
 }
 

@@ -127,12 +127,28 @@ typedef struct EvalTensor {
     uint64_t reserved[2];     /* zero */
 } EvalTensor;
 
+/* One step of a run, when it is done: a node, or several that are computed as one. Strings last
+** until the callback returns. */
+typedef struct EvalStep {
+    size_t size;              /* sizeof(EvalStep) */
+    const char *name;         /* of the node; of one without, that of its output */
+    const char *op;           /* its operator, or that of the library's own which took its place */
+    const char *domain;       /* of the operator; "" is ai.onnx */
+    const char *method;       /* how: "Winograd 4 x 4", the name of a plug-in or of its kernels; ""
+                                 where there is one way only */
+    uint32_t depth;           /* 0: of the network itself; 1: of a body of If, Loop ... in it */
+    uint32_t reserved;
+    uint64_t nanoseconds;     /* those of its bodies' steps, which are told before it, included */
+} EvalStep;
+
 typedef struct EvalRunOptions {
     size_t size;              /* sizeof(EvalRunOptions) */
     char *message;            /* not NULL: the text of a failure goes here, not to LastError */
     size_t messageBytes;
     int (*stop)(void *user);  /* asked between steps; non-zero ends the run with EVAL_ERR_CANCELLED */
-    void *user;
+    void *user;               /* for stop and step */
+    void (*step)(void *user, const EvalStep *step); /* the profile: called after each step, by the
+                                 thread that called Run; NULL: not measured */
 } EvalRunOptions;
 
 /* Memory for everything an object holds. allocate gives NULL when there is none;

@@ -230,7 +230,7 @@ typedef struct EvalConvolution {
 ** comes after: factors, bias, residual, activation. */
 typedef struct EvalKernelSet {
     size_t size;
-    const char *name;          /* a printed plan shows it */
+    const char *name;          /* a profile shows it (EvalStep.method) */
     int32_t score;             /* 0 or less: cannot run on this processor */
     /* Row-major products: C[m,n] = A[m,k] B[k,n], lda, ldb, ldc elements from row to row, a tile
     ** of rows at a time. They serve MatMul, Gemm and Einsum of all sizes whose A lies in rows and

@@ -1,5 +1,6 @@
 /* Run: typed tensors, in both precisions. */
 #include "fixture.h"
+#include "os/os.h"
 
 enum { PIXELS = 784, SCORES = 10 };
 
@@ -150,7 +151,8 @@ static void a_message_leaves_last_error_alone(void **state)
 {
     (void)state;
     char message[16];
-    EvalRunOptions options = { sizeof options, message, sizeof message, NULL, NULL };
+    EvalRunOptions options = { .size = sizeof options, .message = message,
+                               .messageBytes = sizeof message };
     EvalTensor in = images(1), out = { .name = "nothing of that name" };
     assert_int_equal(m->vtbl->Run(m, &in, 1, &out, 1, &options), EVAL_ERR_NOT_FOUND);
     assert_int_equal(strlen(message), sizeof message - 1);
@@ -166,12 +168,44 @@ static void a_run_can_be_stopped_between_steps(void **state)
 {
     (void)state;
     int asked = 0;
-    EvalRunOptions options = { sizeof options, NULL, 0, stop_at_third, &asked };
+    EvalRunOptions options = { .size = sizeof options, .stop = stop_at_third, .user = &asked };
     EvalTensor in = images(1), out = { .name = "ol.z" };
     assert_int_equal(m->vtbl->Run(m, &in, 1, &out, 1, &options), EVAL_ERR_CANCELLED);
     assert_int_equal(asked, 3);
     assert_null(out.data);
     assert_int_equal(m->vtbl->Run(m, &in, 1, &out, 1, NULL), EVAL_OK);
+}
+
+typedef struct noted {
+    size_t n, n_named;
+    uint64_t nanoseconds;
+} noted;
+
+static void note(void *user, const EvalStep *step)
+{
+    noted *all = user;
+    assert_int_equal(step->size, sizeof *step);
+    assert_int_equal(step->depth, 0);
+    assert_true(step->domain && step->method);
+    all->n++;
+    all->n_named += *step->name && *step->op;
+    all->nanoseconds += step->nanoseconds;
+}
+
+static void a_profile_tells_of_each_step(void **state)
+{
+    (void)state;
+    noted all = { .n = 0 };
+    EvalRunOptions options = { .size = sizeof options, .user = &all, .step = note };
+    EvalTensor in = images(1), out = into_scores(1), again = into_scores(1);
+    real kept[SCORES];
+    assert_int_equal(run(&in, &again), EVAL_OK);
+    memcpy(kept, again.data, sizeof kept);
+    const uint64_t begin = evl_clock();
+    assert_int_equal(m->vtbl->Run(m, &in, 1, &out, 1, &options), EVAL_OK);
+    assert_true(all.nanoseconds > 0 && all.nanoseconds <= evl_clock() - begin);
+    assert_true(all.n > 1 && all.n == all.n_named);
+    assert_memory_equal(out.data, kept, sizeof kept);
 }
 
 static void inputs_outputs_and_constants_may_be_asked_for(void **state)
@@ -239,6 +273,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(wrong_tensors_have_their_status, setup, teardown),
         cmocka_unit_test_setup_teardown(wrong_outputs_have_their_status, setup, teardown),
         cmocka_unit_test_setup_teardown(a_message_leaves_last_error_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_profile_tells_of_each_step, setup, teardown),
         cmocka_unit_test_setup_teardown(a_run_can_be_stopped_between_steps, setup, teardown),
         cmocka_unit_test_setup_teardown(inputs_outputs_and_constants_may_be_asked_for, setup,
                                         teardown),

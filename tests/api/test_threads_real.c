@@ -19,7 +19,8 @@ static EvalStatus run(model *m, const real *image, size_t n, real *scores)
                       .dims = { (int64_t)n, PIXELS }, .bytes = n * PIXELS * sizeof(real) };
     EvalTensor out = { .name = "ol.z", .data = scores, .bytes = n * SCORES * sizeof(real) };
     char message[256];
-    EvalRunOptions options = { sizeof options, message, sizeof message, NULL, NULL };
+    EvalRunOptions options = { .size = sizeof options, .message = message,
+                               .messageBytes = sizeof message };
     memcpy(&in.data, &image, sizeof image);
     return m->vtbl->Run(m, &in, 1, &out, 1, &options);
 }

@@ -85,6 +85,12 @@ static int never(void *user)
     return 0;
 }
 
+static void not_told(void *user, const EvalStep *step)
+{
+    (void)user;
+    (void)step;
+}
+
 static void a_body_sees_what_it_captures_and_who_may_stop_it(void **state)
 {
     (void)state;
@@ -93,10 +99,13 @@ static void a_body_sees_what_it_captures_and_who_may_stop_it(void **state)
     evl_session *child = f.s->children[0][0];
     assert_int_equal(run(&f, no, pair, (int64_t[]){ 3 }), EVAL_OK); /* binds the inputs */
     f.s->stop = never;
+    f.s->step = not_told;
+    f.s->depth = 3;
     f.s->user = &f;
     assert_int_equal(evl_body_begin(f.s, f.n.ctx, &f.plan->steps[0].bodies[0], child), EVAL_OK);
     assert_ptr_equal(child->values[child->plan->inputs[0]].data, pair);
     assert_true(child->stop == never && child->user == &f);
+    assert_true(child->step == not_told && child->depth == 4);
     end(&f);
 }
 

@@ -257,6 +257,42 @@ static void what_is_replaced_can_be_asked_to_do_it(void **state)
     m->vtbl->Destroy(m);
 }
 
+typedef struct told {
+    char methods[256];
+    size_t n;
+} told;
+
+static void tell_method(void *user, const EvalStep *step)
+{
+    told *t = user;
+    t->n++;
+    if (*step->domain == '\0' && *step->method)
+        snprintf(t->methods + strlen(t->methods), sizeof t->methods - strlen(t->methods), "%s %s;",
+                 step->name, step->method);
+}
+
+/* Node s is planned in the run. */
+static void a_profile_names_the_plugin(void **state)
+{
+    (void)state;
+    static const char network[] = "lines\nin x -1 2\nconstant w 2 2 = 1 2 3 4\nconstant a 2 = 0 0\n"
+                                  "node m - MatMul 13 x w > p\nnode t - Tanh 13 p > y\n"
+                                  "node n - NonZero 13 y > i\nnode g - GatherND 13 y i > g\n"
+                                  "node s - Tanh 13 g > z\nout z\n";
+    model *m = load_lines(&replacing, network, NULL);
+    real x[] = { 0, 0 };
+    EvalTensor in = { .name = "x", .type = REAL_TYPE, .rank = 2, .dims = { 1, 2 }, .data = x,
+                      .bytes = sizeof x };
+    EvalTensor out = { .name = "z" };
+    told t = { .n = 0 };
+    EvalRunOptions options = { .size = sizeof options, .user = &t, .step = tell_method };
+    if (m->vtbl->Run(m, &in, 1, &out, 1, &options) != EVAL_OK)
+        fail_msg("%s", m->vtbl->LastError(m));
+    assert_int_equal(t.n, 5);
+    assert_string_equal(t.methods, "m again;t again;s again;");
+    m->vtbl->Destroy(m);
+}
+
 /* A second one of the name stands in the place of the first: four times. */
 static void a_replaced_one_may_be_a_plugins_too(void **state)
 {
@@ -382,6 +418,7 @@ int main(void)
         cmocka_unit_test(a_node_that_is_planned_in_the_run_keeps_its_own_too),
         cmocka_unit_test(in_a_recurrence_it_sees_one_frame_at_a_time),
         cmocka_unit_test(what_is_replaced_can_be_asked_to_do_it),
+        cmocka_unit_test(a_profile_names_the_plugin),
         cmocka_unit_test(a_replaced_one_may_be_a_plugins_too),
         cmocka_unit_test(what_was_not_prepared_or_is_not_there_is_told),
         cmocka_unit_test(it_makes_texts_and_those_it_does_not_are_empty),

@@ -64,6 +64,28 @@ def test_without_a_shape_rule_it_runs_once_a_call(tmp_path, precision):
         assert len(calls) == 1
 
 
+def test_a_profile_shows_bodies_and_who_computes(tmp_path):
+    @evallib.op("my.domain", "Twice", shape=lambda x: x)
+    def twice(x):
+        return 2 * x
+
+    taken = helper.make_graph([node("Twice", o=["t"])], "b", [], [helper.make_tensor_value_info("t", TensorProto.FLOAT, None)])
+    other = helper.make_graph([helper.make_node("Identity", ["x"], ["u"])], "b", [],
+                              [helper.make_tensor_value_info("u", TensorProto.FLOAT, None)])
+    nodes = [helper.make_node("ReduceSum", ["x"], ["s"], keepdims=0), helper.make_node("Cast", ["s"], ["c"], to=TensorProto.BOOL),
+             helper.make_node("If", ["c"], ["y"], "which", then_branch=taken, else_branch=other)]
+    model = evallib.load(save(tmp_path / "m.onnx", *nodes))
+    steps = model.profile({"x": np.ones((4, 3))})
+    assert all(isinstance(step, evallib.Step) and step.seconds >= 0 for step in steps)
+    inner, outer = steps[-2:]
+    assert inner[:5] == ("the_Twice", "Twice", "my.domain", "python", 1)
+    assert (outer.name, outer.op, outer.depth) == ("which", "If", 0) and outer.seconds >= inner.seconds
+    with pytest.raises(TypeError, match="steps must be a list, not tuple"):
+        evallib.ModelF().Run({}, steps=())
+    with pytest.raises(evallib.ShapeError):
+        model.profile({"x": np.ones((4, 5))})
+
+
 def test_several_outputs_of_other_types(tmp_path):
     @evallib.op("my.domain", "Split", outputs=2, types=["float32", "int64"],
                 shape=lambda x: [x, (x[0],) if x else None])

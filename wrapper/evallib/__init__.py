@@ -40,7 +40,7 @@ from ._core import (
 from ._model import Model, load
 from ._plugins import load_plugin, op
 from ._session import InferenceSession, ModelMetadata, NodeArg, SessionOptions
-from ._types import NodeInfo, Status
+from ._types import NodeInfo, Status, Step
 
 __all__ = [
     "ArgumentError",
@@ -65,6 +65,7 @@ __all__ = [
     "ShapeError",
     "StateError",
     "Status",
+    "Step",
     "TypeMismatchError",
     "UnsupportedError",
     "__version__",

@@ -35,6 +35,7 @@ __all__ = [
     "ShapeError",
     "StateError",
     "Status",
+    "Step",
     "TypeMismatchError",
     "UnsupportedError",
     "__version__",
@@ -93,6 +94,14 @@ class NodeInfo(NamedTuple):
     @classmethod
     def from_core(cls, described: _Described) -> NodeInfo: ...
 
+class Step(NamedTuple):
+    name: str
+    op: str
+    domain: str
+    method: str
+    depth: int
+    seconds: float
+
 class _Evaluator:
     def Init(self, config: str) -> None: ...
     def CreateNetwork(self, description: str) -> None: ...
@@ -108,6 +117,7 @@ class _Evaluator:
         feeds: Mapping[str, Any],
         outputs: Optional[Sequence[str]] = None,
         types: Optional[Sequence[int]] = None,
+        steps: Optional[List[Any]] = None,
     ) -> Dict[str, Any]: ...
     def Save(self, path: str) -> None: ...
     def LoadPlugin(self, path: str) -> None: ...
@@ -157,6 +167,9 @@ class Model:
     def run(
         self, feeds: Mapping[str, Any], outputs: Union[str, Sequence[str], None] = None
     ) -> Dict[str, Any]: ...
+    def profile(
+        self, feeds: Mapping[str, Any], outputs: Union[str, Sequence[str], None] = None
+    ) -> List[Step]: ...
     def __call__(self, *args: Any, **feeds: Any) -> Any: ...
     def save(self, path: _Path) -> None: ...
     def clone(self) -> Model: ...

@@ -23,6 +23,17 @@ class Status(IntEnum):
     INTERNAL = 13
 
 
+class Step(NamedTuple):
+    """What ``Model.profile`` tells of one step of a run."""
+
+    name: str      # of the node
+    op: str        # its operator, or that of the library's own which took its place
+    domain: str
+    method: str    # how it is computed: a plug-in's name where that does it; "" when there is one way
+    depth: int     # 0: of the network itself; 1: of a body of If, Loop ... in it
+    seconds: float
+
+
 FLOAT32, FLOAT16, FLOAT64 = 1, 10, 11
 
 _NAMES = {

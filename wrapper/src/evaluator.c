@@ -280,9 +280,10 @@ static PyMethodDef methods[] = {
       "Destroy($self)\n--\n\nFrees everything, once calls that run in other threads have ended. "
       "May be called again." },
     { "Run", (PyCFunction)(any)evl_tensor_run, NAMED,
-      "Run($self, feeds, outputs=None, types=None)\n--\n\nEvaluates typed arrays of any shape, "
+      "Run($self, feeds, outputs=None, types=None, steps=None)\n--\n\nEvaluates typed arrays of any shape, "
       "without carried state, from any number of threads: a dict of arrays gives a dict of "
-      "arrays. types asks for element types, numbered as EvalType; 0 takes what comes." },
+      "arrays. types asks for element types, numbered as EvalType; 0 takes what comes. To steps, a "
+      "list, is added what Model.profile tells, as tuples." },
     { "Save", (PyCFunction)(any)evl_cntk_save, NAMED,
       "Save($self, path)\n--\n\nWrites the network as an ONNX file." },
     { "LoadPlugin", (PyCFunction)(any)evl_cntk_load_plugin, NAMED,

@@ -1,4 +1,4 @@
-/* tensor.c - Run: typed tensors in and out, stoppable by Ctrl-C. */
+/* tensor.c - Run: typed tensors in and out, stoppable by Ctrl-C, profiled if wanted. */
 #include <time.h>
 #include "arrays.h"
 
@@ -8,6 +8,7 @@ enum { MESSAGE_BYTES = 8192, SIGNAL_INTERVAL_MS = 50 };
 ** for milliseconds: not at every step of a network that takes microseconds. */
 typedef struct watch {
     int64_t last_ms;
+    PyObject *steps; /* a list for the profile, or None */
 } watch;
 
 static int64_t now_ms(void)
@@ -30,6 +31,21 @@ static int stop_on_signal(void *user)
     int stop = PyErr_CheckSignals();
     PyGILState_Release(lock);
     return stop;
+}
+
+/* As _types.Step; what cannot be noted raises when Run has come back. */
+static void note_step(void *user, const EvalStep *step)
+{
+    const watch *seen = user;
+    PyGILState_STATE lock = PyGILState_Ensure();
+    PyObject *noted = PyErr_Occurred() ? NULL
+                                       : Py_BuildValue("(ssssId)", step->name, step->op, step->domain,
+                                                       step->method, (unsigned)step->depth,
+                                                       (double)step->nanoseconds * 1e-9);
+    if (noted)
+        PyList_Append(seen->steps, noted);
+    Py_XDECREF(noted);
+    PyGILState_Release(lock);
 }
 
 static evl_declared declared_type(const evl_evaluator *self, PyObject *name)
@@ -117,10 +133,10 @@ typedef struct tensors {
     size_t n_in, n_out;
 } tensors;
 
-static PyObject *run(const evl_call *call, const tensors *all)
+static PyObject *run(const evl_call *call, const tensors *all, PyObject *steps)
 {
     const evl_native *native = call->owner->native;
-    watch seen = { now_ms() };
+    watch seen = { now_ms(), steps };
     char *message = evl_keep_block(call->keep, MESSAGE_BYTES, 1);
     if (!message)
         return NULL;
@@ -128,6 +144,7 @@ static PyObject *run(const evl_call *call, const tensors *all)
                                .message = message,
                                .messageBytes = MESSAGE_BYTES,
                                .stop = stop_on_signal,
+                               .step = steps == Py_None ? NULL : note_step,
                                .user = &seen };
     PyThreadState *python = PyEval_SaveThread();
     EvalStatus status = native->run(call->self, all->in, all->n_in, all->out, all->n_out, &options);
@@ -141,19 +158,23 @@ static PyObject *run(const evl_call *call, const tensors *all)
 
 PyObject *evl_tensor_run(PyObject *object, PyObject *args, PyObject *named)
 {
-    static char *known[] = { "feeds", "outputs", "types", NULL };
-    PyObject *feeds, *outputs = Py_None, *types = Py_None;
+    static char *known[] = { "feeds", "outputs", "types", "steps", NULL };
+    PyObject *feeds, *outputs = Py_None, *types = Py_None, *steps = Py_None;
     evl_call call;
     tensors all = { 0 };
-    if (!PyArg_ParseTupleAndKeywords(args, named, "O|OO", known, &feeds, &outputs, &types) ||
+    if (!PyArg_ParseTupleAndKeywords(args, named, "O|OOO", known, &feeds, &outputs, &types, &steps) ||
         !evl_call_open((evl_evaluator *)object, &call))
         return NULL;
+    if (steps != Py_None && !PyList_Check(steps)) {
+        evl_call_close(&call);
+        return PyErr_Format(PyExc_TypeError, "steps must be a list, not %s", Py_TYPE(steps)->tp_name);
+    }
     PyObject *dict = NULL;
     all.in = tensors_in(&call, feeds, &all.n_in);
     if (all.in)
         all.out = tensors_out(&call, outputs, types, &all.n_out);
     if (all.out)
-        dict = run(&call, &all);
+        dict = run(&call, &all, steps);
     evl_call_close(&call);
     return dict;
 }
