@@ -112,7 +112,7 @@ class Model:
                 ) -> List[Step]:
         """Evaluates as ``run`` does, and tells of each step, in the order in which they end, how long
         it took. The first run of a shape makes the plan, which no step counts."""
-        steps = []
+        steps: List[tuple] = []
         self._evaluator.Run(feeds, [outputs] if isinstance(outputs, str) else outputs, steps=steps)
         return [Step(*step) for step in steps]
 
