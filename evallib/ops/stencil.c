@@ -148,15 +148,15 @@ static EvalStatus place(evl_context *ctx, evl_stencil *w, int d, padding how,
     if (how == VALID)
         w->begin[d] = w->end[d] = 0;
     int64_t padded = w->in[d] + w->begin[d] + w->end[d], room = padded - evl_stencil_reach(w, d);
-    if (room < 0)
+    bool is_ceil = rounding == EVL_STENCIL_CEIL;
+    if (room < 0 && !(is_ceil && room + w->stride[d] > 0)) /* a part of a window counts there */
         return evl_fail(ctx, EVAL_ERR_SHAPE,
                         "the kernel reaches over %lld elements, expected at most the padded "
                         "input's %lld",
                         (long long)evl_stencil_reach(w, d), (long long)padded);
-    w->out[d] =
-        (rounding == EVL_STENCIL_CEIL ? ceil_divide(room, w->stride[d]) : room / w->stride[d]) + 1;
+    w->out[d] = (is_ceil ? ceil_divide(room, w->stride[d]) : room / w->stride[d]) + 1;
     /* A window that would begin in the padding behind the input is left out. */
-    if (rounding == EVL_STENCIL_CEIL && (w->out[d] - 1) * w->stride[d] >= w->in[d] + w->begin[d])
+    if (is_ceil && (w->out[d] - 1) * w->stride[d] >= w->in[d] + w->begin[d])
         w->out[d]--;
     return EVAL_OK;
 }

@@ -148,6 +148,33 @@ static void integers_are_pooled(void **state)
         .out = { evl_test_tensor(EVAL_INT8, out, 3, (const int64_t[]){ 1, 1, 3 }) } });
 }
 
+static void a_part_of_a_window_counts_where_sizes_are_rounded_up(void **state)
+{
+    const double in[] = { 3, -4 }, most[] = { 3 }, mean[] = { -0.5 };
+    const int64_t kernel[] = { 3 }, stride[] = { 2 };
+    const evl_tensor from = evl_test_tensor(EVAL_FLOAT64, in, 3, (const int64_t[]){ 1, 1, 2 });
+    const int64_t to[] = { 1, 1, 1 };
+    const evl_attribute wide = evl_attribute_ints("kernel_shape", kernel, 1);
+    const evl_attribute up = evl_attribute_int("ceil_mode", 1);
+    (void)state;
+    const op_case cases[] = {
+        { .op = "MaxPool",
+          .attributes = { wide, up, evl_attribute_ints("strides", stride, 1) },
+          .in = { from },
+          .out = { evl_test_reals(most, 3, to) } },
+        { .op = "AveragePool",
+          .attributes = { wide, up, evl_attribute_ints("strides", stride, 1) },
+          .in = { from },
+          .out = { evl_test_reals(mean, 3, to) } },
+        { .op = "MaxPool",
+          .attributes = { wide, up },
+          .in = { from },
+          .out = { evl_test_reals(most, 3, to) },
+          .status = EVAL_ERR_SHAPE },
+    };
+    check_cases(cases, sizeof cases / sizeof cases[0]);
+}
+
 static void global_poolings_see_everything(void **state)
 {
     const double in[] = { 3, -4, 0, 0, 1, 1, 1, -1 }, most[] = { 3, 1 }, mean[] = { -0.25, 0.5 };
@@ -174,6 +201,7 @@ int main(void)
         cmocka_unit_test(every_window_is_pooled),
         cmocka_unit_test(a_nan_is_the_largest),
         cmocka_unit_test(integers_are_pooled),
+        cmocka_unit_test(a_part_of_a_window_counts_where_sizes_are_rounded_up),
         cmocka_unit_test(global_poolings_see_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
