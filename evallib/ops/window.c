@@ -74,7 +74,8 @@ static EvalStatus run_window(const evl_call *call)
         size_t m = n - at < CHUNK ? n - at : CHUNK;
         for (size_t i = 0; i < m; i++) {
             double t = turn * (double)(at + i) / around;
-            part[i] = around > 0 ? c->w[0] + c->w[1] * cos(t) + c->w[2] * cos(2 * t) : 1;
+            /* The cosines first: then Blackman's is exactly 0 and 1 where it is to be. */
+            part[i] = around > 0 ? c->w[0] + (c->w[1] * cos(t) + c->w[2] * cos(2 * t)) : 1;
         }
         evl_convert(m, EVAL_FLOAT64, part, y->type, (char *)y->data + at * size);
     }

@@ -32,6 +32,18 @@ static void windows_follow_their_formulas(void **state)
     }
 }
 
+static void blackman_is_whole_where_integers_are_asked_for(void **state)
+{
+    const int64_t n = 8;
+    const int32_t right[] = { 0, 0, 0, 0, 1, 0, 0, 0 };
+    (void)state;
+    check_case(&(const op_case){
+        .op = "BlackmanWindow",
+        .attributes = { evl_attribute_int("output_datatype", EVAL_INT32) },
+        .in = { scalar(EVAL_INT64, &n) },
+        .out = { vector(EVAL_INT32, right, n) } });
+}
+
 static void mel_bins_are_triangles(void **state)
 {
     enum { BINS = 6, LENGTH = 64, ROWS = LENGTH / 2 + 1 };
@@ -68,6 +80,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(windows_follow_their_formulas),
+        cmocka_unit_test(blackman_is_whole_where_integers_are_asked_for),
         cmocka_unit_test(mel_bins_are_triangles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
