@@ -221,7 +221,8 @@ static EvalStatus run_one_hot(const evl_call *call)
     return EVAL_OK;
 }
 
-/* --- FeatureVectorizer: rows of all inputs side by side, each cut or filled up to its width --- */
+/* --- FeatureVectorizer: rows of all inputs side by side, each cut or filled up to its width; a
+** vector is one row --- */
 
 static EvalStatus infer_vectorizer(evl_infer *x)
 {
@@ -235,8 +236,8 @@ static EvalStatus infer_vectorizer(evl_infer *x)
         const evl_shape *shape = &x->use.in[i]->shape;
         EvalStatus st = evl_infer_rank(x, i, 1, 2);
         if (st == EVAL_OK && shape->rank > 0) {
-            rows = shape->dim[0];
-            width = shape->rank == 2 ? shape->dim[1] : 1;
+            rows = shape->rank == 2 ? shape->dim[0] : 1;
+            width = shape->dim[shape->rank - 1];
             st = evl_infer_dim(x, "rows of the inputs", rows, &n);
         }
         if (st != EVAL_OK)
@@ -273,7 +274,7 @@ static EvalStatus run_vectorizer(const evl_call *call)
         memset(y->data, 0, n * row);
     for (size_t k = 0; k < call->n_in; k++) {
         const evl_tensor *x = call->in[k];
-        size_t has = x->shape.rank == 2 ? (size_t)x->shape.dim[1] : 1;
+        size_t has = (size_t)x->shape.dim[x->shape.rank - 1];
         size_t wants = f->widths ? (size_t)f->widths[k] : has, size = evl_type_size(x->type);
         for (size_t i = 0; i < n; i++)
             (void)evl_convert(has < wants ? has : wants, x->type,
