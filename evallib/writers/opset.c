@@ -56,6 +56,7 @@ static const struct {
     { "GroupNormalization", 21, EVL_CHANGED, NULL, 0 },
     { "LpPool", 2, EVL_CHANGED, NULL, 0 },
     { "Pad", 2, EVL_CHANGED, NULL, 0 },
+    { "Resize", 11, EVL_CHANGED, NULL, 0 },
     { "RoiAlign", 16, EVL_CHANGED, NULL, 0 },
     { "Scan", 9, EVL_CHANGED, NULL, 0 },
     { "Selu", 6, EVL_CHANGED, NULL, 0 },

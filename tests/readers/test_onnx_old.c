@@ -41,7 +41,7 @@ static const char *text_of(const modernising *m, const char *name)
     return "";
 }
 
-static void check_resize(const modernising *m, const char *mode)
+static void check_resize(const modernising *m, const char *mode, const char *nearest)
 {
     assert_string_equal(m->d.op, "Resize");
     assert_int_equal(m->d.version, 13);
@@ -50,7 +50,7 @@ static void check_resize(const modernising *m, const char *mode)
     assert_null(m->d.inputs[1]); /* no region */
     assert_string_equal(text_of(m, "mode"), mode);
     assert_string_equal(text_of(m, "coordinate_transformation_mode"), "asymmetric");
-    assert_string_equal(text_of(m, "nearest_mode"), "floor");
+    assert_string_equal(text_of(m, "nearest_mode"), nearest);
 }
 
 static void factors_that_are_an_input_move_behind_the_region(void **state)
@@ -61,10 +61,44 @@ static void factors_that_are_an_input_move_behind_the_region(void **state)
         modernising m = { .d = { .n_inputs = 2, .n_attributes = 1 } };
         m.inputs[0] = &m.x;
         m.inputs[1] = &m.scales;
-        m.attributes[0] = evl_attribute_text("mode", "nearest");
+        m.attributes[0] = evl_attribute_text("mode", "linear");
         modernise(&m, names[i], 9 + i);
-        check_resize(&m, "nearest");
+        check_resize(&m, "linear", "floor");
         assert_ptr_equal(m.d.inputs[2], &m.scales);
+        end(&m);
+    }
+}
+
+static void opset_10_rounds_up_where_an_axis_shrinks(void **state)
+{
+    (void)state;
+    static const struct {
+        float scales[4];
+        bool is_constant;
+        const char *nearest; /* NULL: it stays as it is */
+    } cases[] = {
+        { { 1, 1, 2, 1 }, true, "floor" },   { { 1, 1, 0.5F, 1 }, true, "ceil" },
+        { { 1, 1, 0.5F, 2 }, true, NULL },   { { 1, 1, 2, 2 }, false, NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        modernising m = { .d = { .n_inputs = 2, .n_attributes = 1 } };
+        float scales[4];
+        memcpy(scales, cases[i].scales, sizeof scales);
+        m.inputs[0] = &m.x;
+        m.inputs[1] = &m.scales;
+        m.scales.is_constant = cases[i].is_constant;
+        m.scales.t.type = EVAL_FLOAT32;
+        m.scales.t.shape = evl_shape_of(1, (const int64_t[]){ 4 });
+        m.scales.t.data = scales;
+        m.attributes[0] = evl_attribute_text("mode", "nearest");
+        modernise(&m, "Resize", 10);
+        if (cases[i].nearest) {
+            check_resize(&m, "nearest", cases[i].nearest);
+        } else {
+            assert_int_equal(m.d.version, 10);
+            assert_int_equal(m.d.n_inputs, 2);
+            assert_int_equal(m.d.n_attributes, 1);
+        }
         end(&m);
     }
 }
@@ -84,7 +118,7 @@ static void factors_that_are_attributes_become_a_constant(void **state)
             m.attributes[m.d.n_attributes++] = evl_attribute_number("height_scale", 2);
         }
         modernise(&m, "Upsample", version);
-        check_resize(&m, "linear");
+        check_resize(&m, "linear", "floor");
         const evl_value *scales = m.d.inputs[2];
         assert_true(scales->is_constant);
         assert_int_equal(scales->t.type, EVAL_FLOAT32);
@@ -125,6 +159,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors_that_are_an_input_move_behind_the_region),
+        cmocka_unit_test(opset_10_rounds_up_where_an_axis_shrinks),
         cmocka_unit_test(factors_that_are_attributes_become_a_constant),
         cmocka_unit_test(scatter_has_another_name),
         cmocka_unit_test(what_is_new_or_of_another_domain_stays_as_it_is),
