@@ -29,6 +29,32 @@ static EvalStatus run_erf_of_integers(const evl_call *call)
 
 static const evl_impl unary = { prepare, evl_unary_run };
 static const evl_impl erf_of_integers = { NULL, run_erf_of_integers };
+/* Types of 8 and 4 bits stay as they are in a plan; each is looked at as a double. */
+static EvalStatus infer_is(evl_infer *x)
+{
+    EvalType type = x->use.in[0]->type;
+    if (evl_type_is_float(type) || evl_type_is_small_float(type))
+        return evl_infer_bool(x);
+    return evl_fail(x->ctx, EVAL_ERR_TYPE, "does not take elements of type %s",
+                    evl_type_name(type));
+}
+
+static EvalStatus run_is_of_small(const evl_call *call)
+{
+    const evl_tensor *x = call->in[0];
+    uint8_t *y = call->out[0]->data;
+    bool asks_nan = call->node->op->kind == EVL_IS_NAN;
+    bool negative = evl_node_int(call->node, "detect_negative", 1) != 0;
+    bool positive = evl_node_int(call->node, "detect_positive", 1) != 0;
+    for (size_t i = 0, n = evl_shape_count(&x->shape); i < n; i++) {
+        double v = evl_tensor_f64(x, i);
+        y[i] = asks_nan ? isnan(v) : isinf(v) && (v > 0 ? positive : negative);
+    }
+    return EVAL_OK;
+}
+
+static const evl_impl is_of_small = { NULL, run_is_of_small };
+
 static const evl_impl is_inf = { prepare_is_inf, evl_unary_run };
 
 /* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
@@ -150,12 +176,12 @@ static const evl_op op_mish = {
     { &unary, &unary }, NULL, NULL, EVL_MISH
 };
 static const evl_op op_is_nan = {
-    "IsNaN", NULL, 1, 1, 1, 1, 0, 0, evl_infer_bool,
-    { &unary, &unary }, NULL, NULL, EVL_IS_NAN
+    "IsNaN", NULL, 1, 1, 1, 1, 0, 0, infer_is,
+    { &unary, &unary }, NULL, &is_of_small, EVL_IS_NAN
 };
 static const evl_op op_is_inf = {
-    "IsInf", NULL, 1, 1, 1, 1, 0, 0, evl_infer_bool,
-    { &is_inf, &is_inf }, NULL, NULL, 0
+    "IsInf", NULL, 1, 1, 1, 1, 0, 0, infer_is,
+    { &is_inf, &is_inf }, NULL, &is_of_small, 0
 };
 /* clang-format on */
 

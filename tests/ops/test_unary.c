@@ -115,6 +115,28 @@ static void nan_and_infinities_are_told(void **state)
     check_cases(cases, sizeof cases / sizeof cases[0]);
 }
 
+static void nan_and_infinities_of_eight_bits_too(void **state)
+{
+    /* float8e5m2: 0, infinity, a NaN, minus infinity */
+    const uint8_t x[] = { 0, 0x7C, 0x7F, 0xFC }, nan[] = { 0, 0, 1, 0 }, negative[] = { 0, 0, 0, 1 };
+    const int32_t whole[] = { 1 };
+    const op_case cases[] = {
+        { .op = "IsNaN",
+          .in = { vector(EVAL_FLOAT8E5M2, x, 4) },
+          .out = { vector(EVAL_BOOL, nan, 4) } },
+        { .op = "IsInf",
+          .attributes = { evl_attribute_int("detect_positive", 0) },
+          .in = { vector(EVAL_FLOAT8E5M2, x, 4) },
+          .out = { vector(EVAL_BOOL, negative, 4) } },
+        { .op = "IsNaN",
+          .in = { vector(EVAL_INT32, whole, 1) },
+          .out = { vector(EVAL_BOOL, nan, 1) },
+          .status = EVAL_ERR_TYPE },
+    };
+    (void)state;
+    check_cases(cases, sizeof cases / sizeof cases[0]);
+}
+
 static void integers_too_where_they_have_the_arithmetic(void **state)
 {
     const int8_t x[] = { -128, -1, 0, 5 }, size[] = { -128, 1, 0, 5 }, relus[] = { 0, 0, 0, 5 };
@@ -175,6 +197,7 @@ int main(void)
         cmocka_unit_test(each_operator_has_its_function),
         cmocka_unit_test(halves_round_to_even),
         cmocka_unit_test(nan_and_infinities_are_told),
+        cmocka_unit_test(nan_and_infinities_of_eight_bits_too),
         cmocka_unit_test(integers_too_where_they_have_the_arithmetic),
         cmocka_unit_test(erf_of_integers_is_cut_and_no_element_has_no_place),
         cmocka_unit_test(many_elements_are_the_same_on_two_threads),
