@@ -71,6 +71,18 @@ static void one_input_is_made_real_and_the_result_quantized(void **state)
     }
 }
 
+static void a_zero_point_left_out_is_0_of_the_inputs_type(void **state)
+{
+    (void)state;
+    writing w = { .d.n_attributes = 0 };
+    write_op(&w, "QLinearSigmoid", "com.microsoft", 4);
+    const evl_node *zero = node_at(&w, 3, "CastLike", 2);
+    assert_ptr_equal(zero->inputs[0], node_at(&w, 2, "Squeeze", 1)->outputs[0]);
+    assert_ptr_equal(zero->inputs[1], &w.values[2]);
+    assert_ptr_equal(w.d.inputs[2], zero->outputs[0]);
+    end(&w);
+}
+
 static void each_input_of_a_concat_has_a_scale_and_a_zero_point(void **state)
 {
     writing w = { .attributes = { evl_attribute_int("axis", 1) }, .d.n_attributes = 1 };
@@ -227,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_input_is_made_real_and_the_result_quantized),
+        cmocka_unit_test(a_zero_point_left_out_is_0_of_the_inputs_type),
         cmocka_unit_test(each_input_of_a_concat_has_a_scale_and_a_zero_point),
         cmocka_unit_test(numbers_of_few_bits_become_bytes_with_a_scale_for_each_block),
         cmocka_unit_test(weights_of_a_run_are_spread_by_shifts),

@@ -4,17 +4,28 @@
 #include "readers/onnx/compose.h"
 #include <string.h>
 
-enum { Y_SCALE = 3, Y_ZERO };
+enum { X, Y_SCALE = 3, Y_ZERO };
 
 static evl_value *real(evl_composing *c, evl_value *const *parts)
 {
     return evl_onnx_put(&c->put, "DequantizeLinear", parts, parts[2] ? 3 : 2, NULL, 0);
 }
 
-/* The node that is read quantizes, at the end. */
-static EvalStatus end(evl_composing *c, evl_value *y, size_t scale)
+/* The zero point at `zero`. Where it is left out, a 0 of the type of input x, or of its own zero
+** point, which more often is constant: all integers of such an operator have one type. */
+static evl_value *zero_of(evl_composing *c, size_t zero, size_t x)
 {
-    evl_value *in[] = { y, evl_compose_in(c, scale), evl_compose_in(c, scale + 1) };
+    evl_value *given = evl_compose_in(c, zero), *like = evl_compose_in(c, x + 2);
+    if (given)
+        return given;
+    evl_value *none = evl_compose_1(c, "Squeeze", evl_compose_ints(c, (const int64_t[]){ 0 }, 1));
+    return evl_compose_2(c, "CastLike", none, like ? like : evl_compose_in(c, x));
+}
+
+/* The node that is read quantizes, at the end, to the type of input x. */
+static EvalStatus end(evl_composing *c, evl_value *y, size_t scale, size_t x)
+{
+    evl_value *in[] = { y, evl_compose_in(c, scale), zero_of(c, scale + 1, x) };
     return evl_compose_end(c, "QuantizeLinear", in, 3, NULL, 0);
 }
 
@@ -24,7 +35,7 @@ static EvalStatus one_input(evl_composing *c)
     const evl_onnx_draft *d = c->d;
     evl_value *x = real(c, d->inputs);
     return end(c, evl_onnx_put(&c->put, d->op + strlen("QLinear"), &x, 1, d->attributes, d->n_attributes),
-               Y_SCALE);
+               Y_SCALE, X);
 }
 
 /* Before opset 13, of all that is from the axis on. */
@@ -35,7 +46,7 @@ static EvalStatus softmax(evl_composing *c)
         return one_input(c);
     evl_value *x = real(c, c->d->inputs), *y = evl_onnx_put(&c->put, "Flatten", &x, 1, &axis, 1);
     return end(c, evl_compose_2(c, "Reshape", evl_compose_1(c, "Softmax", y), evl_compose_1(c, "Shape", x)),
-               Y_SCALE);
+               Y_SCALE, X);
 }
 
 /* Channels last: every axis between the first and the last is averaged, however many there are. */
@@ -47,7 +58,7 @@ static EvalStatus global_pool(evl_composing *c)
     evl_value *one = evl_compose_1(c, "Squeeze", evl_compose_ints(c, (const int64_t[]){ 1 }, 1));
     evl_value *between[] = { one, evl_compose_2(c, "Sub", rank, one), one };
     return end(c, evl_compose_2(c, "ReduceMean", x, evl_onnx_put(&c->put, "Range", between, 3, NULL, 0)),
-               Y_SCALE);
+               Y_SCALE, X);
 }
 
 /* An order of axes: the second is taken to another place, others move up. */
@@ -76,8 +87,8 @@ static EvalStatus pool(evl_composing *c)
                         evl_compose_in(c, 1), evl_compose_in(c, 2) };
     *x = real(c, x);
     evl_value *y[3] = { evl_onnx_put(&c->put, d->op + strlen("QLinear"), x, 1, d->attributes, d->n_attributes),
-                        evl_compose_in(c, Y_SCALE), evl_compose_in(c, Y_ZERO) };
-    *y = evl_onnx_put(&c->put, "QuantizeLinear", y, y[2] ? 3 : 2, NULL, 0);
+                        evl_compose_in(c, Y_SCALE), zero_of(c, Y_ZERO, X) };
+    *y = evl_onnx_put(&c->put, "QuantizeLinear", y, 3, NULL, 0);
     return evl_compose_end(c, "Transpose", y, 1, &to_last, 1);
 }
 
@@ -91,14 +102,14 @@ static EvalStatus concat(evl_composing *c)
         return evl_no_memory(c->put.o->ctx);
     for (size_t i = 0; i < n; i++)
         in[i] = real(c, d->inputs + 2 + 3 * i);
-    return end(c, evl_onnx_put(&c->put, "Concat", in, n, d->attributes, d->n_attributes), 0);
+    return end(c, evl_onnx_put(&c->put, "Concat", in, n, d->attributes, d->n_attributes), 0, 2);
 }
 
 /* One or the other, made real, then quantized; the condition stands first. */
 static EvalStatus where(evl_composing *c)
 {
     evl_value **in = c->d->inputs, *x[] = { in[0], real(c, in + 1), real(c, in + 4) };
-    return end(c, evl_onnx_put(&c->put, "Where", x, 3, NULL, 0), 7);
+    return end(c, evl_onnx_put(&c->put, "Where", x, 3, NULL, 0), 7, 1);
 }
 
 /* A real one is quantized by its own range; the product of bytes is ours. */
