@@ -3,6 +3,7 @@
 #include "ops/elementwise.h"
 #include "ops/ops.h"
 #include "ops/reduction.h"
+#include "ops/strided.h"
 
 /* Which axes go; axes->known is EVL_UNKNOWN while that depends on data not there yet: as
 ** many axes as the rank are all of them, whichever comes first. */
@@ -54,6 +55,56 @@ static EvalStatus infer(evl_infer *x)
     return EVAL_OK;
 }
 
+/* Integers whose result is cut to a whole one are cut once, and not in every pass: the axes that
+** go are put beside each other, behind the others. */
+typedef struct beside {
+    evl_strided box;
+    evl_reduction r;
+} beside;
+
+static EvalStatus run_beside(const evl_call *call)
+{
+    const beside *b = call->state;
+    evl_strided_copy(&b->box, call->machine->pool, call->in[0]->data, call->scratch);
+    evl_reduction_apply(&b->r, call->machine, call->scratch, NULL, call->out[0]->data);
+    return EVAL_OK;
+}
+
+static EvalStatus prepare_beside(evl_prepare *p, evl_reduce_kind kind, const bool *is_reduced)
+{
+    const evl_tensor *x = p->use.in[0];
+    const bool second[EVAL_MAX_RANK] = { false, true };
+    size_t size = evl_type_size(x->type), step = evl_shape_count(&x->shape) * size;
+    int64_t n[2] = { 1, 1 }; /* of what stays, of what goes */
+    ptrdiff_t steps[EVAL_MAX_RANK];
+    beside *b = evl_arena_take(p->arena, sizeof *b);
+    if (!b)
+        return evl_no_memory(p->ctx);
+    p->scratch_bytes = step;
+    evl_strided_steps(&x->shape, size, steps);
+    evl_strided_begin(&b->box, size);
+    for (int goes = 0; goes < 2; goes++)
+        for (int32_t d = 0; d < x->shape.rank; d++)
+            if (is_reduced[d] == (goes == 1)) {
+                n[goes] *= x->shape.dim[d];
+                step /= (size_t)x->shape.dim[d];
+                evl_strided_add(&b->box, (size_t)x->shape.dim[d], steps[d], (ptrdiff_t)step);
+            }
+    evl_strided_ready(&b->box);
+    const evl_shape shape = evl_shape_of(2, n);
+    p->state = b;
+    p->run = run_beside;
+    return evl_reduction_make(&b->r, evl_loops_of(p, 0), kind, &shape, second, size)
+               ? EVAL_OK
+               : evl_no_arithmetic(p->ctx, x->type);
+}
+
+static bool is_cut(EvalType type, evl_reduce_kind kind)
+{
+    return evl_type_is_integer(type) && (kind == EVL_REDUCE_MEAN || kind == EVL_REDUCE_L2 ||
+                                         kind == EVL_REDUCE_LOG_SUM || kind == EVL_REDUCE_LOG_SUM_EXP);
+}
+
 static EvalStatus prepare(evl_prepare *p)
 {
     const evl_tensor *x = p->use.in[0];
@@ -73,7 +124,9 @@ static EvalStatus prepare(evl_prepare *p)
                             evl_type_size(x->type)))
         return evl_no_arithmetic(p->ctx, x->type);
     p->scratch_bytes = r->scratch_bytes;
-    return EVAL_OK;
+    return r->n_passes > 1 && is_cut(x->type, kind) && evl_shape_count(&x->shape) > 0
+               ? prepare_beside(p, kind, is_reduced)
+               : EVAL_OK;
 }
 
 static EvalStatus run(const evl_call *call)

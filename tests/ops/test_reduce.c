@@ -92,6 +92,26 @@ static void any_axes_reduce_as_a_slow_loop_does(void **state)
             check_axes(op, axes, (axes + op) % 2);
 }
 
+static void integers_are_cut_once_however_the_axes_lie(void **state)
+{
+    /* Of the first and the last axis; cut in between, they would be 2 and 1, 6 and 1. */
+    const int32_t v[] = { 1, 2, 1, 1, 4, 5, 1, 1 }, means[] = { 3, 1 }, roots[] = { 6, 2 };
+    const int64_t axes[] = { 0, 2 };
+    const evl_tensor from = evl_test_tensor(EVAL_INT32, v, 3, (const int64_t[]){ 2, 2, 2 });
+    const op_case cases[] = {
+        { .op = "ReduceMean",
+          .attributes = { evl_attribute_int("keepdims", 0) },
+          .in = { from, vector(EVAL_INT64, axes, 2) },
+          .out = { vector(EVAL_INT32, means, 2) } },
+        { .op = "ReduceL2",
+          .attributes = { evl_attribute_int("keepdims", 0) },
+          .in = { from, vector(EVAL_INT64, axes, 2) },
+          .out = { vector(EVAL_INT32, roots, 2) } },
+    };
+    (void)state;
+    check_cases(cases, sizeof cases / sizeof cases[0]);
+}
+
 static void no_axes_are_all_or_none(void **state)
 {
     const double v[] = { 1, 2, 3 }, all = 6, squares[] = { 1, 4, 9 };
@@ -230,6 +250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_axes_reduce_as_a_slow_loop_does),
+        cmocka_unit_test(integers_are_cut_once_however_the_axes_lie),
         cmocka_unit_test(no_axes_are_all_or_none),
         cmocka_unit_test(an_empty_set_has_its_neutral_element),
         cmocka_unit_test(arg_gives_the_index_along_an_axis),
