@@ -181,17 +181,23 @@ static void multiply(const running *r, const factor *f, const place *at, const o
     evl_parallel_for(pool, t.n, work, &t);
 }
 
-static void activate(const running *r, const evl_rnn_activation *a, size_t n, real *x)
+static void apply(const running *r, const evl_rnn_activation *a, size_t n, real *x)
 {
-    const evl_rnn *rnn = &r->x->rnn;
-    real clip = (real)rnn->clip, before = (real)a->before, after = (real)a->after;
-    for (size_t i = 0; i < n && rnn->has_clip; i++)
-        x[i] = x[i] > clip ? clip : x[i] < -clip ? -clip : x[i];
+    real before = (real)a->before, after = (real)a->after;
     for (size_t i = 0; i < n && before != 1; i++)
         x[i] *= before;
     r->k->loops->unary[a->kind](n, x, x, a->p);
     for (size_t i = 0; i < n && after != 1; i++)
         x[i] *= after;
+}
+
+static void activate(const running *r, const evl_rnn_activation *a, size_t n, real *x)
+{
+    const evl_rnn *rnn = &r->x->rnn;
+    real clip = (real)rnn->clip;
+    for (size_t i = 0; i < n && rnn->has_clip; i++)
+        x[i] = x[i] > clip ? clip : x[i] < -clip ? -clip : x[i];
+    apply(r, a, n, x);
 }
 
 /* y = a * b, element by element. */
@@ -315,9 +321,7 @@ static void lstm_row(const running *r, const evl_rnn_activation *f, const real *
     if (!is_whole)
         activate(r, &f[0], n, o);
     memcpy(h, c, n * sizeof(real));
-    r->k->loops->unary[f[2].kind](n, h, h, f[2].p); /* h(Ct): not clipped */
-    for (size_t j = 0; j < n && f[2].after != 1; j++)
-        h[j] *= (real)f[2].after;
+    apply(r, &f[2], n, h); /* h(Ct): not clipped */
     times(r, n, o, h, h);
 }
 

@@ -237,6 +237,30 @@ static void activations_take_parameters_and_clip(void **state)
     evl_test_end(ctx);
 }
 
+/* Gates that are always open, so that the cell is the sum of the input: 3 tanh(c / 2). */
+static void an_lstms_last_activation_has_both_parameters(void **state)
+{
+    (void)state;
+    evl_context *ctx = evl_test_begin();
+    const double x[] = { 1, 1, 2 }, w[] = { 0, 0, 0, 1 }, zeros[4] = { 0 };
+    const EvalString names[] = { { "Affine", 6 }, { "Affine", 6 }, { "ScaledTanh", 10 } };
+    const double alpha[] = { 0, 1, 3 }, beta[] = { 1, 0, 0.5 };
+    evl_attribute attributes[] = {
+        { .name = "activations", .kind = EVL_ATTRIBUTE_TEXTS, .n = 3, .u.texts = names },
+        evl_attribute_numbers("activation_alpha", alpha, 3),
+        evl_attribute_numbers("activation_beta", beta, 3),
+    };
+    evl_op_run run = { .op = &evl_op_lstm, .attributes = attributes, .n_attributes = 3, .n_in = 3 };
+    run.in[0] = tensor(x, 3, 3, 1, 1);
+    run.in[1] = tensor(w, 3, 1, 4, 1);
+    run.in[2] = tensor(zeros, 3, 1, 4, 1);
+    if (evl_run_op(ctx, &run, EVL_DOUBLE, 0) != EVAL_OK)
+        fail_msg("%s", ctx->error.text);
+    expect(((const double[]){ 3 * tanh(0.5), 3 * tanh(1), 3 * tanh(2) }), &run.out[0], 1e-14);
+    evl_run_op_end(&run);
+    evl_test_end(ctx);
+}
+
 static void operands_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
@@ -260,6 +284,7 @@ int main(void)
         cmocka_unit_test(a_gru_resets_before_or_after),
         cmocka_unit_test(an_rnn_follows_its_equation),
         cmocka_unit_test(activations_take_parameters_and_clip),
+        cmocka_unit_test(an_lstms_last_activation_has_both_parameters),
         cmocka_unit_test(operands_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
