@@ -112,7 +112,8 @@ def drawn_axes(d, rank):
 @operator(*REDUCTIONS)
 def reduction(d):
     d.version()
-    x = numbers(d, d.shape(most=4), d.type(), 0)
+    kind = d.type()
+    x = numbers(d, d.shape(3 if kind.kind in "iu" else 0, most=4), kind, 0)      # means of integers, of axes apart
     if d.op == "ReduceLogSum":
         x = np.abs(x)
     a = {"keepdims": d.int(0, 1)} if d.chance(0.8) else {}

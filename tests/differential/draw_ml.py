@@ -261,7 +261,10 @@ def one_hot(d):
 def vectorizer(d):
     n, dtype = d.int(1, 5), d.choice(NUMBERS)
     feeds = [d.array(dtype, (n, d.int(1, 4))) for _ in range(d.int(1, 4))]
-    return Case(d.op, feeds, {"inputdimensions": [f.shape[1] for f in feeds]})
+    widths = [f.shape[1] for f in feeds]
+    if n == 1 and d.chance():
+        feeds = [f[0] if d.chance() else f for f in feeds]       # a vector is a row
+    return Case(d.op, feeds, {"inputdimensions": widths})
 
 
 @operator(f"{ML}.ArrayFeatureExtractor")

@@ -140,6 +140,9 @@ def pool(d):
     a["kernel_shape"] = kernel
     if "ceil_mode" in d.schema.attributes and d.chance(0.4):
         a["ceil_mode"] = 1
+        if d.chance(0.3):
+            reach = [(k - 1) * g + 1 for k, g in zip(kernel, a.get("dilations", [1] * rank))]
+            shape[2:] = [max(1, n - d.int(0, s - 1)) for n, s in zip(reach, a.get("strides", [1] * rank))]      # a part of one counts
     if "count_include_pad" in d.schema.attributes and d.chance():
         a["count_include_pad"] = d.int(0, 1)
     if "p" in d.schema.attributes and d.chance():
