@@ -95,9 +95,10 @@ static size_t kind_at(evl_attribute_kind kind)
     return i;
 }
 
+/* A blank is before and after each of the names, and in none. */
 static bool lists(const char *names, const char *name)
 {
-    size_t n = strlen(name);
+    size_t n = strchr(name, ' ') ? 0 : strlen(name);
     for (const char *at = strstr(names, name); at && n; at = strstr(at + 1, name))
         if (at[-1] == ' ' && at[n] == ' ')
             return true;
