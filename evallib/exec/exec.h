@@ -98,6 +98,7 @@ EvalStatus evl_step_delay(evl_session *, evl_context *, size_t i);
 EvalStatus evl_step_dynamic(evl_session *, evl_context *, size_t i);
 EVL_MUST_USE EvalStatus evl_session_own(evl_session *, evl_context *, evl_slot_index,
                                         const evl_tensor *like);
+void evl_session_end_values(evl_session *, size_t step); /* those that nothing reads after it */
 /* ... with a copy of the whole value in it, texts and elements too. */
 EVL_MUST_USE EvalStatus evl_session_keep(evl_session *, evl_context *, evl_slot_index,
                                          const evl_tensor *value);

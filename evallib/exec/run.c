@@ -103,6 +103,8 @@ EvalStatus evl_session_run(evl_session *s, evl_context *ctx)
             run_together(s, i);
         else
             st = run_step(s, ctx, i);
+        for (size_t j = i; j < i + n && st == EVAL_OK; j++)
+            evl_session_end_values(s, j);
     }
     return st;
 }

@@ -169,7 +169,7 @@ static void free_session(evl_session *s)
 static bool has_strings(const evl_plan *p)
 {
     for (size_t i = 0; i < p->n_slots; i++)
-        if (p->slots[i].t.type == EVAL_STRING || p->slots[i].t.type == EVAL_UNDEFINED)
+        if (evl_type_has_text(&p->slots[i].t))
             return true;
     for (size_t i = 0; i < p->n_steps; i++)
         for (size_t b = 0; b < p->steps[i].n_bodies; b++)
@@ -288,6 +288,17 @@ static EvalStatus reserve(evl_session *s, evl_context *ctx, evl_slot_index slot,
     s->own[slot] = larger;
     s->own_capacity[slot] = bytes + 1;
     return EVAL_OK;
+}
+
+void evl_session_end_values(evl_session *s, size_t step)
+{
+    for (evl_slot_index i = s->plan->steps[step].ended; i != EVL_NO_SLOT;
+         i = s->plan->slots[i].next_ended) {
+        evl_release(s->plan->memory, s->own[i]);
+        s->own[i] = NULL;
+        s->own_capacity[i] = 0;
+        s->values[i].data = NULL;
+    }
 }
 
 EvalStatus evl_session_own(evl_session *s, evl_context *ctx, evl_slot_index slot,

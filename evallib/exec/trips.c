@@ -24,21 +24,13 @@ evl_slot_index evl_trips_slot(const evl_trips *t, size_t output)
                                                                         : t->step->out[at];
 }
 
-/* Texts may lie anywhere: a copy must be whole. */
-static bool has_text(const evl_tensor *t)
-{
-    bool has = t->type == EVAL_STRING;
-    for (size_t i = 0; i < EVL_MAX_NESTING; i++)
-        has |= t->inner[i] == EVAL_STRING;
-    return has;
-}
-
-/* The child writes straight into the room for what is written. */
+/* The child writes straight into the room for what is written; but texts may lie anywhere: a copy
+** must be whole. */
 static EvalStatus place_carried(evl_trips *t, evl_context *ctx, size_t i)
 {
     const evl_plan *p = t->child->plan;
     const evl_tensor *planned = &p->slots[p->outputs[i]].t;
-    if (!evl_session_has_place(p, i) || has_text(planned))
+    if (!evl_session_has_place(p, i) || evl_type_has_text(planned))
         return evl_body_place(t->child, ctx, i);
     EvalStatus st = evl_room_reserve(t->s, ctx, &t->out[i], evl_tensor_size(planned));
     if (st == EVAL_OK)
@@ -77,7 +69,7 @@ static EvalStatus bring(evl_trips *t, evl_context *ctx, const evl_tensor *result
     size_t bytes;
     if (result->data == t->out[i].data)
         return EVAL_OK;
-    if (result->data == child->own[slot] && !has_text(result)) {
+    if (result->data == child->own[slot] && !evl_type_has_text(result)) {
         exchange(&child->own[slot], &child->own_capacity[slot], &t->out[i]);
         return EVAL_OK;
     }

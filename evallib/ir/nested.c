@@ -35,6 +35,17 @@ bool evl_type_equal(const evl_tensor *a, const evl_tensor *b)
     return a->type == b->type && memcmp(a->inner, b->inner, sizeof a->inner) == 0;
 }
 
+bool evl_type_has_text(const evl_tensor *t)
+{
+    EvalType innermost = t->type;
+    bool has = t->type == EVAL_STRING;
+    for (size_t i = 0; i < EVL_MAX_NESTING && t->inner[i]; i++) {
+        innermost = (EvalType)t->inner[i];
+        has |= innermost == EVAL_STRING;
+    }
+    return has || innermost == EVAL_UNDEFINED || evl_type_is_nested(innermost);
+}
+
 void evl_type_copy(const evl_tensor *from, evl_tensor *to)
 {
     to->type = from->type;

@@ -20,6 +20,7 @@ evl_tensor evl_nested_inside(const evl_tensor *, size_t part);
 bool evl_nested_around(EvalType, const evl_tensor *inside, evl_tensor *);
 bool evl_type_equal(const evl_tensor *, const evl_tensor *);     /* with all that is inside */
 void evl_type_copy(const evl_tensor *from, evl_tensor *to);      /* with all that is inside */
+bool evl_type_has_text(const evl_tensor *);                      /* or may have: not all is known */
 /* Floating-point types, at whatever depth, become `real`. */
 void evl_type_make_real(evl_tensor *, EvalType real);
 

@@ -316,6 +316,8 @@ static EvalStatus build(builder *b, evl_graph *g, evl_value *const *captured, si
         st = prepare_steps(b);
     }
     if (st == EVAL_OK)
+        st = evl_plan_ended(b->ctx, p);
+    if (st == EVAL_OK)
         st = evl_plan_memory(b->ctx, p);
     if (st == EVAL_OK)
         evl_plan_together(p);

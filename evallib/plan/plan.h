@@ -24,6 +24,7 @@ typedef struct evl_slot {
     evl_tensor t; /* type; shape as far as known; data of a constant */
     evl_place place;
     size_t at;    /* BLOCK: offset; INPUT, OUTPUT: index among the plan's */
+    evl_slot_index next_ended; /* OWN: another that the same step ends */
 } evl_slot;
 
 typedef enum evl_step_kind {
@@ -61,6 +62,7 @@ typedef struct evl_step {
     size_t carried_bytes;
     evl_body *bodies;
     size_t n_bodies;
+    evl_slot_index ended;           /* the first value in values that nothing reads after it */
 } evl_step;
 
 typedef struct evl_session evl_session;
@@ -89,6 +91,10 @@ struct evl_plan {
 EVL_MUST_USE EvalStatus evl_plan_build(evl_context *, evl_arena *, const evl_machine *, evl_store *,
                                        evl_graph *, evl_plan **);
 void evl_plan_free(evl_plan *); /* sessions must be gone: see evl_session_drop_idle */
+
+/* The values in values that each step is the last to need, before steps are dropped: sets steps' ended,
+** slots' next_ended. */
+EVL_MUST_USE EvalStatus evl_plan_ended(evl_context *, evl_plan *);
 
 /* Lifetimes and places of values: sets slots' place and at, block_bytes. */
 EVL_MUST_USE EvalStatus evl_plan_memory(evl_context *, evl_plan *);

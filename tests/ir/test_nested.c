@@ -139,11 +139,34 @@ static void a_value_may_have_so_many_bytes_and_no_more(void **state)
     evl_test_end(ctx);
 }
 
+static void texts_are_found_at_any_depth(void **state)
+{
+    (void)state;
+    const struct {
+        evl_tensor t;
+        bool has;
+    } cases[] = {
+        { { .type = EVAL_STRING }, true },
+        { { .type = EVAL_FLOAT32 }, false },
+        { { .type = EVAL_UNDEFINED }, true },
+        { { .type = EVAL_SEQUENCE }, true }, /* of what is not known */
+        { { .type = EVAL_SEQUENCE, .inner = { EVAL_FLOAT32 } }, false },
+        { { .type = EVAL_OPTIONAL, .inner = { EVAL_SEQUENCE, EVAL_STRING } }, true },
+        { { .type = EVAL_OPTIONAL, .inner = { EVAL_SEQUENCE } }, true },
+        { { .type = EVAL_MAP, .inner = { EVAL_STRING, EVAL_FLOAT32 } }, true },
+        { { .type = EVAL_MAP, .inner = { EVAL_INT64, EVAL_STRING } }, true },
+        { { .type = EVAL_MAP, .inner = { EVAL_INT64, EVAL_FLOAT32 } }, false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(evl_type_has_text(&cases[i].t), cases[i].has);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(around_and_inside_are_opposites),
         cmocka_unit_test(a_map_has_keys_and_values),
+        cmocka_unit_test(texts_are_found_at_any_depth),
         cmocka_unit_test(a_copy_is_whole),
         cmocka_unit_test(elements_without_data_get_their_place),
         cmocka_unit_test(what_cannot_be_counted_has_no_bytes),
