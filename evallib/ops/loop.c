@@ -247,9 +247,9 @@ static int64_t sure_trips(const evl_infer *x, const evl_loop *l)
 {
     const evl_tensor *n = evl_use_in(&x->use, 0), *condition = evl_use_in(&x->use, 1);
     const evl_value *again = evl_value_final(l->body->outputs[0]);
-    while (again->producer && again->producer->op == &evl_op_identity)
-        again = evl_value_final(again->producer->inputs[0]);
-    bool goes_on = again == l->body->inputs[1] || (again->is_constant && is_true(&again->t));
+    while (again && again->producer && again->producer->op == &evl_op_identity) /* not looked at yet */
+        again = again->producer->n_inputs ? evl_value_final(again->producer->inputs[0]) : NULL;
+    bool goes_on = again && (again == l->body->inputs[1] || (again->is_constant && is_true(&again->t)));
     if (!n || !n->data || !evl_shape_is_known(&n->shape) || evl_shape_count(&n->shape) == 0)
         return EVL_UNKNOWN_DIM;
     if (condition && !(is_true(condition) && goes_on))
