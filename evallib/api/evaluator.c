@@ -320,7 +320,8 @@ EvalStatus evl_evaluator_save(evl_context *ctx, evl_evaluator *e, const char *pa
     if (st != EVAL_OK)
         return st;
     evl_mutex_lock(m->plans.lock); /* clones may save too */
-    st = evl_write_onnx(ctx, m->graph, m->machine.real, path);
+    evl_saving saving = { m->machine.real, &m->plans.env, m->settings.saves_simplified };
+    st = evl_write_onnx(ctx, m->graph, &saving, path);
     evl_mutex_unlock(m->plans.lock);
     evl_model_release(m);
     return st;

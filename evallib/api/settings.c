@@ -22,6 +22,7 @@ static const key keys[] = {
     { "spinMicroseconds", KEY_INT, offsetof(evl_settings, spin_us), 0, 1000000 },
     { "planCacheSize", KEY_INT, offsetof(evl_settings, plans), 1, 100000 },
     { "mapFile", KEY_BOOL, offsetof(evl_settings, may_map), 0, 0 },
+    { "saveSimplified", KEY_BOOL, offsetof(evl_settings, saves_simplified), 0, 0 },
     { "strict", KEY_BOOL, offsetof(evl_settings, is_strict), 0, 0 },
     { "accuracy", KEY_ACCURACY, offsetof(evl_settings, accuracy), 0, 0 },
     { "blas", KEY_TEXT, offsetof(evl_settings, blas), 0, 0 },

@@ -18,6 +18,7 @@ typedef struct evl_settings {
     int64_t spin_us;               /* spinMicroseconds */
     int64_t plans;                 /* planCacheSize */
     bool may_map;                  /* mapFile */
+    bool saves_simplified;         /* saveSimplified */
     bool is_strict;                /* strict: unknown keys are errors */
     const char *blas;              /* "auto", "off" or a path */
     int64_t accuracy;              /* accuracy: "exact" 0, "normal" 1, "fast" 2 */

@@ -15,6 +15,7 @@
 
 enum {
     MOST_FOLDED_BYTES = 1 << 26, /* larger results are left to the run */
+    MOST_GROWN_BYTES = 1 << 12,  /* of a file's, beyond what they are computed from */
     FEWEST_LOOSE = 1 << 14,      /* elements of a constant that may stay unaligned */
     MOST_TRIED = 1 << 16         /* nodes swept in vain: loops in loops multiply them */
 };
@@ -62,7 +63,17 @@ static bool are_constant(const evl_node *node)
     return true;
 }
 
-static bool can_fold(const evl_node *node)
+/* A file keeps quantized and repeated numbers as they are. */
+static size_t most_bytes(const folder *f, const evl_node *node)
+{
+    size_t most = MOST_GROWN_BYTES;
+    for (size_t i = 0; f->env->is_for_file && i < node->n_inputs && most < MOST_FOLDED_BYTES; i++)
+        if (node->inputs[i] && node->inputs[i]->is_constant)
+            most += evl_shape_count(&node->inputs[i]->t.shape) * evl_type_size(node->inputs[i]->t.type);
+    return f->env->is_for_file && most < MOST_FOLDED_BYTES ? most : MOST_FOLDED_BYTES;
+}
+
+static bool can_fold(const folder *f, const evl_node *node)
 {
     size_t bytes = 0;
     if (node->op->traits & (EVL_OP_CONTROL | EVL_OP_SEQUENCE | EVL_OP_NO_FOLD))
@@ -80,7 +91,7 @@ static bool can_fold(const evl_node *node)
             return false;
         bytes += evl_shape_count(&v->t.shape) * evl_type_size(v->t.type);
     }
-    return bytes <= MOST_FOLDED_BYTES;
+    return bytes <= most_bytes(f, node);
 }
 
 static evl_life result_life(const evl_node *node)
@@ -330,7 +341,7 @@ static EvalStatus sweep_node(folder *f, evl_node *node, evl_graph *target)
     EvalStatus st = is_loop ? sweep_loop(f, node) : evl_infer_node(f->ctx, node);
     if (st == EVAL_OK && evl_node_body(node, 0) && !is_loop)
         st = sweep_bodies(f, node);
-    if (st == EVAL_OK && can_fold(node))
+    if (st == EVAL_OK && can_fold(f, node))
         return fold_node(f, node);
     /* Not of a body: its outputs are to be values of its own, each another. */
     if (st == EVAL_OK && !target->outer && gives_on(node)) {

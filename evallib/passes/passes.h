@@ -13,6 +13,7 @@ struct evl_pass_env {
     evl_store *store;
     evl_pass *foreign; /* passes of plug-ins, which `guests` holds; NULL: there are none */
     const void *guests;
+    bool is_for_file;  /* constants that would be larger than what they are computed from stay computed */
 };
 
 /* All passes, in the order of their table. */

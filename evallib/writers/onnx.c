@@ -1,4 +1,4 @@
-/* onnx.c - ModelProto of a graph as read.
+/* onnx.c - ModelProto of a graph.
 **
 ** Names are the graph's own; values without one, or with one that is another's already, are
 ** numbered. Operators of CNTK's networks are those of ONNX's newest opset, where parameters are
@@ -10,6 +10,7 @@
 #include "writers/frames.h"
 #include "writers/opset.h"
 #include "writers/protobuf.h"
+#include "writers/simplify.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -495,8 +496,21 @@ static bool has_opset(const evl_graph *g)
     return has;
 }
 
-/* A network of CNTK, whose reader told of states, is written as a copy, in one type. */
-static EvalStatus put_network(onnx_writer *w, evl_graph *g, EvalType evaluated, evl_arena *arena)
+/* All that the outputs need. */
+static EvalStatus copy_of(onnx_writer *w, const evl_graph *g, EvalType real, evl_arena *arena, evl_graph **copy)
+{
+    evl_tensor *given = evl_arena_take_many(arena, g->n_inputs + 1, sizeof *given);
+    evl_selection all = { g->inputs, given, g->n_inputs, g->outputs, g->n_outputs };
+    if (!given)
+        return evl_no_memory(w->pb.ctx);
+    for (size_t i = 0; i < g->n_inputs; i++)
+        given[i] = g->inputs[i]->t;
+    return evl_graph_copy(w->pb.ctx, arena, g, real, &all, copy);
+}
+
+/* A network of CNTK, whose reader told of states, is written as a copy, in one type; one that is simplified is a
+** copy, too. */
+static EvalStatus put_network(onnx_writer *w, evl_graph *g, const evl_saving *saving, evl_arena *arena)
 {
     evl_graph *written = g;
     EvalStatus st = EVAL_OK;
@@ -504,9 +518,17 @@ static EvalStatus put_network(onnx_writer *w, evl_graph *g, EvalType evaluated, 
         return evl_fail(w->pb.ctx, EVAL_ERR_UNSUPPORTED, "a network without outputs, which no ONNX file may "
                         "have; outputNodeNames names some");
     if (g->states) {
-        w->real = real_of(g, evaluated);
+        w->real = real_of(g, saving->real);
         st = evl_frames_to_onnx(w->pb.ctx, arena, g, w->real, &written);
+    } else if (saving->simplifies) {
+        st = evl_simplify_check(w->pb.ctx, g, saving->real);
+        if (st == EVAL_OK)
+            st = copy_of(w, g, saving->real, arena, &written);
     }
+    if (st == EVAL_OK && saving->simplifies && g->states && w->real != saving->real)
+        st = evl_fail(w->pb.ctx, EVAL_ERR_UNSUPPORTED, "the network is of float32: saveSimplified is for an object in float");
+    if (st == EVAL_OK && saving->simplifies)
+        st = evl_simplify(w->pb.ctx, saving->env, written);
     w->opset = evl_opset_of_graph(written, has_opset(g) ? 0 : OPSET);
     if (st == EVAL_OK)
         st = put_model(w, written, arena);
@@ -514,11 +536,11 @@ static EvalStatus put_network(onnx_writer *w, evl_graph *g, EvalType evaluated, 
     return st == EVAL_OK ? w->pb.status : st;
 }
 
-EvalStatus evl_write_onnx(evl_context *ctx, evl_graph *g, EvalType evaluated, const char *path)
+EvalStatus evl_write_onnx(evl_context *ctx, evl_graph *g, const evl_saving *saving, const char *path)
 {
     onnx_writer w = { .pb = { .ctx = ctx } };
     evl_arena *arena = evl_arena_new(ctx->memory);
-    EvalStatus st = arena ? put_network(&w, g, evaluated, arena) : evl_no_memory(ctx);
+    EvalStatus st = arena ? put_network(&w, g, saving, arena) : evl_no_memory(ctx);
     if (st == EVAL_OK)
         st = evl_file_write(ctx, path, w.pb.data, w.pb.n);
     evl_pb_writer_free(&w.pb);

@@ -16,8 +16,8 @@ FEED_FORWARD = ["v1/NetworkTests_01_OneHidden.dnn", "v1/BrainScriptTests_LR_reg.
                 "v2/NIN_cifar.cntkmodel", "v2/pscntk_moon.model", "v2/load_and_eval.dnn"]
 
 
-def check(path, target, tolerance=1e-5):
-    model = evallib.load(path)
+def check(path, target, tolerance=1e-5, **settings):
+    model = evallib.load(path, **settings)
     model.save(target)
     onnx.checker.check_model(str(target))
     rng, feeds, read = np.random.default_rng(7), {}, evallib.load(target)
@@ -110,3 +110,87 @@ def test_what_cannot_be_saved_is_told(tmp_path):
     model = evallib.load(ROOT / "samples/digits/digits.onnx")
     with pytest.raises(evallib.FileError, match="cannot be made"):
         model.save(tmp_path / "none" / "m.onnx")
+
+
+# --- simplified ------------------------------------------------------------------------------
+
+def simplified(tmp_path, nodes, outputs, constants):
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4])],
+                              [helper.make_tensor_value_info(y, TensorProto.FLOAT, None) for y in outputs], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), tmp_path / "m.onnx")
+    check(tmp_path / "m.onnx", tmp_path / "saved.onnx", saveSimplified=True)
+    return onnx.load(tmp_path / "saved.onnx").graph
+
+
+def floats(name, *shape):
+    return helper.make_tensor(name, TensorProto.FLOAT, shape, np.arange(1, np.prod(shape, dtype=int) + 1, dtype="float32"))
+
+
+def test_simplified_constants_are_computed_and_outputs_keep_their_names(tmp_path):
+    node = helper.make_node
+    nodes = [node("Mul", ["w", "two"], ["w2"]), node("Identity", ["w2"], ["w3"]), node("MatMul", ["x", "w3"], ["p"]),
+             node("Dropout", ["p"], ["q"]), node("Exp", ["x"], ["unused"]), node("Identity", ["q"], ["y"]),
+             node("Neg", ["two"], ["known"]), node("Identity", ["x"], ["same"])]
+    saved = simplified(tmp_path, nodes, ["y", "known", "same"], [floats("w", 4, 3), floats("two", 1), floats("left", 9)])
+    assert [n.op_type for n in saved.node] == ["MatMul", "Identity", "Identity", "Identity"]
+    assert [y.name for y in saved.output] == ["y", "known", "same"]
+    assert sorted(len(t.raw_data) for t in saved.initializer) == [4, 48]   # of known and w2
+
+
+def test_simplified_branches_are_chosen_and_bodies_give_values_of_their_own(tmp_path):
+    node = helper.make_node
+
+    def body(name, nodes, inputs=(), kinds=(TensorProto.FLOAT,)):
+        return helper.make_graph(nodes, name, [helper.make_tensor_value_info(i, *kind) for i, kind in inputs],
+                                 [helper.make_tensor_value_info(n.output[0], kind, None) for n, kind in zip(nodes, kinds)])
+    inner = {"then_branch": body("a", [node("Mul", ["w", "w"], ["t"])]),        # a constant
+             "else_branch": body("b", [node("Identity", ["w"], ["e"])])}
+    nodes = [node("If", ["yes"], ["i"], then_branch=body("t", [node("Exp", ["x"], ["o"])]),
+                  else_branch=body("f", [node("Neg", ["x"], ["o2"])])),
+             node("ReduceMax", ["x"], ["m"], keepdims=0), node("Cast", ["m"], ["c"], to=TensorProto.BOOL),
+             node("If", ["c"], ["j"], **inner), node("Add", ["i", "j"], ["y"])]
+    yes = helper.make_tensor("yes", TensorProto.BOOL, [], [True])
+    saved = simplified(tmp_path, nodes, ["y"], [yes, floats("w", 1)])
+    assert [n.op_type for n in saved.node] == ["Exp", "ReduceMax", "Cast", "If", "Add"]
+
+
+def test_simplified_nothing_grows(tmp_path):
+    node = helper.make_node
+    quantized = helper.make_tensor("q", TensorProto.INT8, [4, 4096], [i % 9 for i in range(4 * 4096)])
+    many = helper.make_tensor("many", TensorProto.INT64, [2], [1, 1 << 16])
+    nodes = [node("DequantizeLinear", ["q", "s"], ["w"]), node("ReduceMean", ["w"], ["r"]),
+             node("ConstantOfShape", ["many"], ["z"]), node("ReduceSum", ["z"], ["t"]), node("Sum", ["r", "t", "x"], ["y"])]
+    saved = simplified(tmp_path, nodes, ["y"], [quantized, helper.make_tensor("s", TensorProto.FLOAT, [], [0.5]), many])
+    assert "DequantizeLinear" in [n.op_type for n in saved.node]
+    assert (tmp_path / "saved.onnx").stat().st_size < 20_000
+
+
+def test_what_is_not_of_the_objects_type_is_not_simplified(tmp_path):
+    nodes = [helper.make_node("Cast", ["x"], ["h"], to=TensorProto.FLOAT16), helper.make_node("Cast", ["h"], ["y"], to=1)]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n"])])
+    narrow = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10).SerializeToString()
+    samples = ROOT / "samples/digits"
+    for path, precision in (narrow, "float32"), (samples / "digits.onnx", "float64"), (samples / "digits.dnn", "float64"):
+        model = evallib.load(path, precision=precision, saveSimplified=True)
+        with pytest.raises(evallib.UnsupportedError, match="saveSimplified"):
+            model.save(tmp_path / "saved.onnx")
+    assert not (tmp_path / "saved.onnx").exists()
+
+
+SIMPLIFIED = ["digits_cnn", "digits_vit", "magika", "mnist8", "paddle_mobilenetv3_cls", "super_resolution", "ultraface_rfb320"]
+
+
+@pytest.mark.parametrize("name", SIMPLIFIED)
+def test_simplified_models_compute_the_same(tmp_path, name):
+    path = ROOT.parent / "shared/models" / name / "model.onnx"
+    if not path.exists():
+        pytest.skip("the shared models are not there")
+    check(path, tmp_path / "saved.onnx", saveSimplified=True)
+    read, saved = (onnx.load(p).graph.node for p in (path, tmp_path / "saved.onnx"))
+    assert len(saved) <= len(read)
+
+
+@pytest.mark.parametrize("name", ["digits.onnx", "digits.dnn"])
+def test_simplified_the_samples_compute_the_same(tmp_path, name):
+    check(ROOT / "samples/digits" / name, tmp_path / "saved.onnx", saveSimplified=True)

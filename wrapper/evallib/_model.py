@@ -132,7 +132,10 @@ class Model:
         return ", ".join(info.name for info in self._inputs)
 
     def save(self, path) -> None:
-        """Writes the network, of whatever format it was, as an ONNX file."""
+        """Writes the network, of whatever format it was, as an ONNX file.
+
+        Loaded with ``saveSimplified=True`` it has its constants computed, and nothing that does nothing.
+        """
         self._evaluator.Save(os.fsdecode(path))
 
     def clone(self) -> "Model":
