@@ -102,6 +102,16 @@ bool evl_library_symbol(const evl_library *, const char *name, void *function); 
 void evl_library_close(evl_library *); /* a zeroed one is allowed */
 bool evl_file_exists(const char *path);
 
-/* A file of these bytes, in place of one that is there. EVAL_ERR_IO. */
+/* A file in place of one that is there, which whoever has mapped it keeps. EVAL_ERR_IO. */
+typedef struct evl_output {
+    const char *path;
+    int file;
+    bool is_open;
+} evl_output;
+EVL_MUST_USE EvalStatus evl_output_begin(evl_context *, const char *path, evl_output *); /* path stays */
+EVL_MUST_USE EvalStatus evl_output_put(evl_context *, const evl_output *, const void *data, size_t);
+EVL_MUST_USE EvalStatus evl_output_end(evl_context *, evl_output *); /* one that is not open is allowed */
+
+/* A file of these bytes, likewise. */
 EVL_MUST_USE EvalStatus evl_file_write(evl_context *, const char *path, const void *data, size_t);
 #endif

@@ -227,16 +227,48 @@ static EvalStatus write_all(const source *to, int fd, const char *data, size_t s
     return EVAL_OK;
 }
 
-EvalStatus evl_file_write(evl_context *ctx, const char *path, const void *data, size_t size)
+EvalStatus evl_output_begin(evl_context *ctx, const char *path, evl_output *o)
 {
     int found = errno;
+    struct stat about;
     source to = { ctx, path };
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
-    EvalStatus st = fd < 0 ? fail_with_errno(&to, "cannot be made: ") : write_all(&to, fd, data, size);
-    if (fd >= 0 && close(fd) != 0 && st == EVAL_OK)
-        st = fail_with_errno(&to, "cannot be written: ");
+    if (lstat(path, &about) == 0 && S_ISREG(about.st_mode))
+        (void)unlink(path); /* a network may be saved over the file that it is mapped from */
+    o->path = path;
+    o->file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
+    o->is_open = o->file >= 0;
+    EvalStatus st = o->is_open ? EVAL_OK : fail_with_errno(&to, "cannot be made: ");
     errno = found;
     return st;
+}
+
+EvalStatus evl_output_put(evl_context *ctx, const evl_output *o, const void *data, size_t size)
+{
+    int found = errno;
+    source to = { ctx, o->path };
+    EvalStatus st = write_all(&to, o->file, data, size);
+    errno = found;
+    return st;
+}
+
+EvalStatus evl_output_end(evl_context *ctx, evl_output *o)
+{
+    int found = errno;
+    source to = { ctx, o->path };
+    EvalStatus st = o->is_open && close(o->file) != 0 ? fail_with_errno(&to, "cannot be written: ") : EVAL_OK;
+    o->is_open = false;
+    errno = found;
+    return st;
+}
+
+EvalStatus evl_file_write(evl_context *ctx, const char *path, const void *data, size_t size)
+{
+    evl_output o;
+    EvalStatus st = evl_output_begin(ctx, path, &o);
+    if (st == EVAL_OK)
+        st = evl_output_put(ctx, &o, data, size);
+    EvalStatus ended = evl_output_end(ctx, &o);
+    return st == EVAL_OK ? ended : st;
 }
 
 /* --- beside a model: the name comes from the file, so it is followed part by part ------- */

@@ -9,6 +9,7 @@
 #include "ir/op.h"
 #include "writers/frames.h"
 #include "writers/opset.h"
+#include "writers/outside.h"
 #include "writers/protobuf.h"
 #include "writers/simplify.h"
 #include <stdio.h>
@@ -34,6 +35,7 @@ enum {
 
 typedef struct onnx_writer {
     evl_pb_writer pb;
+    evl_outside outside;
     int opset;
     EvalType real; /* not UNDEFINED: what floating-point types become, where a format mixes them */
     evl_map *names; /* those that are taken */
@@ -116,7 +118,7 @@ static void put_converted(onnx_writer *w, const evl_tensor *t, size_t n)
         return;
     }
     evl_convert(n, t->type, t->data, w->real, converted);
-    evl_pb_put_bytes(&w->pb, TENSOR_RAW, converted, bytes);
+    evl_outside_put(&w->outside, &w->pb, TENSOR_RAW, converted, bytes);
     evl_release(w->pb.ctx->memory, converted);
 }
 
@@ -133,7 +135,7 @@ static void put_packed(onnx_writer *w, const evl_tensor *t, size_t n, unsigned b
     memset(packed, 0, n_bytes + 1);
     for (size_t i = 0; i < n; i++)
         packed[i / each] |= (unsigned char)((from[i] & ((1u << bits) - 1)) << i % each * bits);
-    evl_pb_put_bytes(&w->pb, TENSOR_RAW, packed, n_bytes);
+    evl_outside_put(&w->outside, &w->pb, TENSOR_RAW, packed, n_bytes);
     evl_release(w->pb.ctx->memory, packed);
 }
 
@@ -156,7 +158,7 @@ static void put_tensor(onnx_writer *w, uint32_t field, const char *name, const e
     } else if (type_of(w, t->type) != t->type) {
         put_converted(w, t, n);
     } else {
-        evl_pb_put_bytes(&w->pb, TENSOR_RAW, t->data, n * evl_type_size(t->type));
+        evl_outside_put(&w->outside, &w->pb, TENSOR_RAW, t->data, n * evl_type_size(t->type));
     }
     evl_pb_end(&w->pb, field, begun);
 }
@@ -479,8 +481,8 @@ static EvalStatus put_model(onnx_writer *w, evl_graph *g, evl_arena *arena)
     if (w->pb.status == EVAL_OK && w->n_missing)
         w->pb.status = EVAL_ERR_UNSUPPORTED;
     if (w->pb.status == EVAL_OK && w->pb.n > LARGEST)
-        return evl_fail(w->pb.ctx, EVAL_ERR_LIMIT, "the model would have %zu bytes, and one ONNX file "
-                        "has at most 2 GB", w->pb.n);
+        return evl_fail(w->pb.ctx, EVAL_ERR_LIMIT, "the model would have %zu bytes without its constants, "
+                        "and one ONNX file has at most 2 GB", w->pb.n);
     return w->pb.status;
 }
 
@@ -510,7 +512,8 @@ static EvalStatus copy_of(onnx_writer *w, const evl_graph *g, EvalType real, evl
 
 /* A network of CNTK, whose reader told of states, is written as a copy, in one type; one that is simplified is a
 ** copy, too. */
-static EvalStatus put_network(onnx_writer *w, evl_graph *g, const evl_saving *saving, evl_arena *arena)
+static EvalStatus put_network(onnx_writer *w, evl_graph *g, const evl_saving *saving, const char *path,
+                              evl_arena *arena)
 {
     evl_graph *written = g;
     EvalStatus st = EVAL_OK;
@@ -529,6 +532,8 @@ static EvalStatus put_network(onnx_writer *w, evl_graph *g, const evl_saving *sa
         st = evl_fail(w->pb.ctx, EVAL_ERR_UNSUPPORTED, "the network is of float32: saveSimplified is for an object in float");
     if (st == EVAL_OK && saving->simplifies)
         st = evl_simplify(w->pb.ctx, saving->env, written);
+    if (st == EVAL_OK)
+        st = evl_outside_begin(w->pb.ctx, arena, written, path, &w->outside);
     w->opset = evl_opset_of_graph(written, has_opset(g) ? 0 : OPSET);
     if (st == EVAL_OK)
         st = put_model(w, written, arena);
@@ -540,7 +545,8 @@ EvalStatus evl_write_onnx(evl_context *ctx, evl_graph *g, const evl_saving *savi
 {
     onnx_writer w = { .pb = { .ctx = ctx } };
     evl_arena *arena = evl_arena_new(ctx->memory);
-    EvalStatus st = arena ? put_network(&w, g, saving, arena) : evl_no_memory(ctx);
+    EvalStatus st = arena ? put_network(&w, g, saving, path, arena) : evl_no_memory(ctx);
+    st = evl_outside_end(ctx, &w.outside, st);
     if (st == EVAL_OK)
         st = evl_file_write(ctx, path, w.pb.data, w.pb.n);
     evl_pb_writer_free(&w.pb);

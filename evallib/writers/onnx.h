@@ -11,6 +11,6 @@ typedef struct evl_saving {
 
 /* The graph as read, sorted; its values' slots are used. What an evaluator in float saves of CNTK is in float, whatever
 ** the network declares. EVAL_ERR_UNSUPPORTED: what ONNX has no operator for, all of it listed; EVAL_ERR_LIMIT: more
-** than 2 GB. */
+** than 2 GB, beside constants that have a file of their own then, `path`.data. */
 EVL_MUST_USE EvalStatus evl_write_onnx(evl_context *, evl_graph *, const evl_saving *, const char *path);
 #endif

@@ -388,6 +388,34 @@ static void what_is_forgotten_can_be_read_again(void **state)
     evl_test_end(ctx);
 }
 
+/* In parts or whole, and over a file that is mapped, which stays as it was mapped. */
+static void a_file_takes_the_place_of_another(void **state)
+{
+    evl_context *ctx = evl_test_begin();
+    evl_output o;
+    evl_file mapped, fresh;
+    (void)state;
+    write_file("over", FILE_SIZE);
+    assert_int_equal(evl_file_open(ctx, "over", true, &mapped), EVAL_OK);
+    assert_int_equal(evl_output_begin(ctx, "over", &o), EVAL_OK);
+    assert_int_equal(evl_output_put(ctx, &o, "first, ", 7), EVAL_OK);
+    assert_int_equal(evl_output_put(ctx, &o, NULL, 0), EVAL_OK);
+    assert_int_equal(evl_output_put(ctx, &o, "last", 4), EVAL_OK);
+    assert_int_equal(evl_output_end(ctx, &o), EVAL_OK);
+    assert_int_equal(evl_output_end(ctx, &o), EVAL_OK);
+    assert_int_equal(evl_file_open(ctx, "over", true, &fresh), EVAL_OK);
+    assert_int_equal(fresh.size, 11);
+    assert_memory_equal(fresh.data, "first, last", 11);
+    evl_file_close(&fresh);
+    assert_true(is_whole(&mapped, FILE_SIZE));
+    evl_file_close(&mapped);
+    assert_int_equal(evl_file_write(ctx, "over", "x", 1), EVAL_OK);
+    assert_int_equal(evl_file_write(ctx, "none/over", "x", 1), EVAL_ERR_IO);
+    assert_non_null(strstr(ctx->error.text, "none/over: cannot be made: "));
+    assert_int_equal(remove("over"), 0);
+    evl_test_end(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +424,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_refused_mapping_is_read_instead, without_faults,
                                         nothing_open),
         cmocka_unit_test_setup_teardown(what_is_forgotten_can_be_read_again, without_faults,
+                                        nothing_open),
+        cmocka_unit_test_setup_teardown(a_file_takes_the_place_of_another, without_faults,
                                         nothing_open),
         cmocka_unit_test_setup_teardown(short_reads_and_interruptions_go_on, without_faults,
                                         nothing_open),

@@ -1,5 +1,6 @@
 """Networks of every format saved as ONNX: the same numbers here and in ONNX Runtime."""
 import pathlib
+import shutil
 
 import numpy as np
 import pytest
@@ -110,6 +111,45 @@ def test_what_cannot_be_saved_is_told(tmp_path):
     model = evallib.load(ROOT / "samples/digits/digits.onnx")
     with pytest.raises(evallib.FileError, match="cannot be made"):
         model.save(tmp_path / "none" / "m.onnx")
+
+
+def large(tmp_path):
+    """2.1 GB of zeros and a few numbers, in a file with a hole."""
+    if shutil.disk_usage(tmp_path).free < 8 << 30:
+        pytest.skip("the disk is too small")
+    rows, edge = 2_100_000, np.arange(256, dtype="float32")
+    with open(tmp_path / "m.data", "wb") as file:
+        for at in 0, (rows - 1) * 1024:
+            file.seek(at)
+            file.write(edge.tobytes())
+    outside = TensorProto(name="w", dims=[rows, 256], data_type=TensorProto.FLOAT, data_location=TensorProto.EXTERNAL)
+    for key, text in ("location", "m.data"), ("offset", "0"), ("length", str(rows * 1024)):
+        outside.external_data.add(key=key, value=text)
+    graph = helper.make_graph([helper.make_node("Gather", ["w", "i"], ["y"])], "g",
+                              [helper.make_tensor_value_info("i", TensorProto.INT64, ["n"])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 256])], [outside])
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    (tmp_path / "m.onnx").write_bytes(proto.SerializeToString())
+    return tmp_path / "m.onnx", np.array([0, 1, rows - 1]), np.stack([edge, 0 * edge, edge])
+
+
+def test_what_is_too_much_for_one_file_has_another_beside_it(tmp_path):
+    path, i, expected = large(tmp_path)
+    (tmp_path / "folder").mkdir()
+    saved = tmp_path / "folder" / "saved.onnx"
+    with evallib.load(path) as model:
+        model.save(saved)
+    assert saved.stat().st_size < 1000
+    assert onnx.load(saved, load_external_data=False).graph.initializer[0].external_data[0].value == "saved.onnx.data"
+    (tmp_path / "m.data").unlink()
+    with evallib.load(saved) as model:
+        assert np.array_equal(model.run({"i": i})["y"], expected)
+        model.save(saved)                             # over the files that it is mapped from
+        assert np.array_equal(model.run({"i": i})["y"], expected)
+    with evallib.load(saved) as model:
+        assert np.array_equal(model.run({"i": i})["y"], expected)
+    for file in (tmp_path / "folder").iterdir():
+        file.unlink()
 
 
 # --- simplified ------------------------------------------------------------------------------
