@@ -26,6 +26,7 @@ typedef struct plan {
     bool is_mean, counts_padding;
     size_t begin, columns;        /* of a padded row: where the input's elements are */
     size_t width, phase_width;    /* elements of a padded row, and of one of its phases */
+    size_t n_phases;              /* that windows reach: 0 when the stride is 1 */
     size_t n_in;                  /* elements of the input */
     size_t rows, strips, n_units; /* output rows in a strip; strips in a plane; strips in all */
     size_t units_each;            /* strips in a tile */
@@ -88,7 +89,8 @@ static EvalStatus lay_out(evl_prepare *p, plan *s)
 {
     const evl_stencil *w = &s->window;
     size_t span = (size_t)((w->out[W] - 1) * w->stride[W] + evl_stencil_reach(w, W)), total;
-    size_t stride = (size_t)w->stride[W], n_phases = stride > 1 ? least(stride, span) : 0;
+    size_t stride = (size_t)w->stride[W];
+    s->n_phases = stride > 1 ? least(stride, span) : 0;
     s->begin = least((size_t)w->begin[W], span);
     s->columns = least((size_t)w->in[W], span - s->begin);
     s->width = s->begin + up_to(s->columns, WIDTH);
@@ -99,7 +101,8 @@ static EvalStatus lay_out(evl_prepare *p, plan *s)
         s->rows = (s->rows + 1) / 2;
     s->strips = ((size_t)w->out[H] - 1) / s->rows + 1;
     size_t slack = s->phase_width;
-    const size_t n[] = { s->rows * s->width + slack, n_phases * s->rows * s->phase_width + slack,
+    const size_t n[] = { s->rows * s->width + slack,
+                         s->n_phases * s->rows * s->phase_width + slack,
                          s->rows * s->phase_width, s->width };
     for (int i = 0; i < 4; i++) {
         s->block[i] = s->lane_bytes;
@@ -273,7 +276,7 @@ static inline void take_every(size_t size, size_t n, const char *from, size_t st
 static void split(const plan *s, size_t rows, const char *from, char *to)
 {
     size_t stride = (size_t)s->window.stride[W];
-    for (size_t phase = 0; phase < stride && phase < s->width; phase++)
+    for (size_t phase = 0; phase < s->n_phases; phase++)
         for (size_t i = 0; i < rows; i++, to += s->phase_width * s->size) {
             const char *x = from + (i * s->width + phase) * s->size;
             size_t n = least((s->width - phase - 1) / stride + 1, s->phase_width);
