@@ -11,32 +11,36 @@ static inline bool is_same(item a, item b)
     return a == b || (item_is_nan(a) && item_is_nan(b));
 }
 
-/* Whether one of SUMS elements is the best. */
-static inline bool has_same(const item *x, item best)
+/* Whether one of n elements, a multiple of SUMS, is the best. */
+static inline bool has_best(size_t n, const item *x, item best)
 {
-    item n = 0;
-#pragma omp simd reduction(+ : n)
+    item found[SUMS];
+#pragma omp simd
     for (size_t j = 0; j < SUMS; j++)
-        n += is_same(x[j], best) ? 1 : 0;
-    return n != 0;
+        found[j] = x[j] == best ? 1 : 0;
+    for (size_t i = SUMS; i < n; i += SUMS)
+#pragma omp simd
+        for (size_t j = 0; j < SUMS; j++)
+            found[j] = x[i + j] == best ? 1 : found[j];
+    return join_lanes(found, item_add) != 0;
 }
 
+/* Leaves out large parts without the best, then small ones, then elements. */
 static int64_t arg_row(size_t n, const item *x, bool least, bool last)
 {
     item best = fold_row(n, x, 0, least ? &min_rule : &max_rule);
     size_t i = 0;
-    if (last) {
-        while (n >= SUMS && !has_same(x + n - SUMS, best))
-            n -= SUMS;
-        while (!is_same(x[n - 1], best))
-            n--;
-        return (int64_t)n - 1;
+    for (size_t part = 4 * SUMS; part >= SUMS && !item_is_nan(best); part /= 4) {
+        while (last && n >= part && !has_best(part, x + n - part, best))
+            n -= part;
+        while (!last && n - i >= part && !has_best(part, x + i, best))
+            i += part;
     }
-    while (n - i >= SUMS && !has_same(x + i, best))
-        i += SUMS;
-    while (!is_same(x[i], best))
+    while (last && !is_same(x[n - 1], best))
+        n--;
+    while (!last && !is_same(x[i], best))
         i++;
-    return (int64_t)i;
+    return (int64_t)(last ? n - 1 : i);
 }
 
 /* A line's best is beaten by row i of the MARKS at most: then its mark becomes i + 1. What a row

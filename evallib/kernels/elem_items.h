@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 typedef elem item;
-enum { BYTES = 16 }; /* of a vector */
+enum { BYTES = 16, ITEM_HAS_NAN = 0 }; /* BYTES: of a vector */
 
 static const item item_least = ELEM_MIN, item_most = ELEM_MAX;
 

@@ -28,6 +28,16 @@ static inline void halve(size_t half, item *lane, item (*join)(item, item))
         lane[j] = join(lane[j], lane[j + half]);
 }
 
+/* SUMS lanes to one. */
+static inline item join_lanes(item *lane, item (*join)(item, item))
+{
+    halve(16, lane, join);
+    halve(8, lane, join);
+    halve(4, lane, join);
+    halve(2, lane, join);
+    return join(lane[0], lane[1]);
+}
+
 static inline item fold_block(size_t n, const item *x, item start, item (*join)(item, item))
 {
     item lane[SUMS];
@@ -39,11 +49,7 @@ static inline item fold_block(size_t n, const item *x, item start, item (*join)(
             lane[j] = join(lane[j], x[i + j]);
     for (size_t j = 0; i < n; i++, j++)
         lane[j] = join(lane[j], x[i]);
-    halve(16, lane, join);
-    halve(8, lane, join);
-    halve(4, lane, join);
-    halve(2, lane, join);
-    return join(lane[0], lane[1]);
+    return join_lanes(lane, join);
 }
 
 static inline item sum_block(size_t n, const item *x)
@@ -56,14 +62,50 @@ static inline item product_block(size_t n, const item *x)
     return fold_block(n, x, 1, item_multiply);
 }
 
+static inline item larger(item a, item b)
+{
+    return a > b ? a : b;
+}
+
+static inline item smaller(item a, item b)
+{
+    return a < b ? a : b;
+}
+
+/* fold_block by a `pick` of larger or smaller, which forgets a NaN: what is one is kept apart, as
+** each step that looked for it in the best so far would wait for the step before. Where there are
+** few steps, it does not pay. */
+static inline item extreme_block(size_t n, const item *x, item start, item (*pick)(item, item),
+                                 item (*join)(item, item))
+{
+    item best[SUMS], odd[SUMS];
+    size_t whole_sums = n / SUMS * SUMS;
+    if (n < 4 * SUMS || !ITEM_HAS_NAN)
+        return fold_block(n, x, start, join);
+    fill_tile(SUMS, start, best);
+    fill_tile(SUMS, start, odd);
+    for (size_t i = 0; i < whole_sums; i += SUMS)
+#pragma omp simd
+        for (size_t j = 0; j < SUMS; j++) {
+            best[j] = pick(best[j], x[i + j]);
+            odd[j] = item_is_nan(x[i + j]) ? x[i + j] : odd[j];
+        }
+#pragma omp simd
+    for (size_t j = 0; j < SUMS; j++)
+        best[j] = item_is_nan(odd[j]) ? odd[j] : best[j];
+    for (size_t j = whole_sums; j < n; j++)
+        best[j - whole_sums] = join(best[j - whole_sums], x[j]);
+    return join_lanes(best, join);
+}
+
 static inline item max_block(size_t n, const item *x)
 {
-    return fold_block(n, x, item_least, item_max);
+    return extreme_block(n, x, item_least, larger, item_max);
 }
 
 static inline item min_block(size_t n, const item *x)
 {
-    return fold_block(n, x, item_most, item_min);
+    return extreme_block(n, x, item_most, smaller, item_min);
 }
 
 static inline void enter_square(size_t n, const void *x, size_t x_step, const void *unused,

@@ -5,7 +5,7 @@
 #include "real.h"
 
 typedef real item;
-enum { BYTES = VECTOR_BYTES };
+enum { BYTES = VECTOR_BYTES, ITEM_HAS_NAN = 1 };
 
 static const item item_least = -(real)INFINITY, item_most = (real)INFINITY;
 

@@ -109,17 +109,37 @@ static void nothing_reduces_to_what_is_neutral(void **state)
 static void a_nan_goes_through_max_and_min(void **state)
 {
     (void)state;
-    for (size_t where = 0; where < 70; where++) {
+    const evl_axis_lines row = { 301, 1, 1 };
+    for (size_t where = 0; where < row.n; where++) {
         fill(3);
         x[where] = (real)NAN;
-        base_loops()->reduce[EVL_REDUCE_MAX]((evl_axis_lines){ 70, 1, 1 }, x, y);
+        base_loops()->reduce[EVL_REDUCE_MAX](row, x, y);
         assert_true(isnan(y[0]));
-        base_loops()->reduce[EVL_REDUCE_MIN]((evl_axis_lines){ 70, 1, 1 }, x, y);
+        base_loops()->reduce[EVL_REDUCE_MIN](row, x, y);
         assert_true(isnan(y[0]));
         int64_t found;
-        base_loops()->arg((evl_axis_lines){ 70, 1, 1 }, x, false, false, &found);
+        base_loops()->arg(row, x, false, where % 2, &found);
         assert_int_equal(found, where);
     }
+}
+
+static void arg_finds_what_is_anywhere_in_a_long_row(void **state)
+{
+    const evl_axis_lines row = { 301, 1, 1 };
+    const evl_kernels *set;
+    (void)state;
+    fill(4);
+    for (size_t at = 0; (set = next_set(&at)) != NULL;)
+        for (size_t where = 0; where + 1 < row.n; where++) {
+            const real before[] = { x[where], x[where + 1] };
+            int64_t found[2];
+            x[where] = x[where + 1] = where % 2 ? 3 : -3;
+            set->loops->arg(row, x, where % 2 == 0, false, &found[0]);
+            set->loops->arg(row, x, where % 2 == 0, true, &found[1]);
+            assert_int_equal(found[0], where);
+            assert_int_equal(found[1], where + 1);
+            memcpy(x + where, before, sizeof before);
+        }
 }
 
 static void arg_finds_the_first_or_last_of_equal_ones(void **state)
@@ -239,6 +259,7 @@ int main(void)
         cmocka_unit_test(every_set_reduces_to_the_same_bits),
         cmocka_unit_test(nothing_reduces_to_what_is_neutral),
         cmocka_unit_test(a_nan_goes_through_max_and_min),
+        cmocka_unit_test(arg_finds_what_is_anywhere_in_a_long_row),
         cmocka_unit_test(arg_finds_the_first_or_last_of_equal_ones),
         cmocka_unit_test(softmax_sums_to_one_and_may_be_in_place),
         cmocka_unit_test(running_sums_go_both_ways),
