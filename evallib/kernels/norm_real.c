@@ -6,18 +6,39 @@ static evl_binary_loop *const *const item_loops = SET(evl_binary_loops);
 
 #include "kernels/folds.h"
 
-/* The sum of (x - from)^2 over at most BLOCK elements, in the order of fold_block. */
+/* The sum of (x - from)^2 over at most BLOCK elements, in the order of fold_block. In vectors by
+** name: compilers made a part of each step out of single numbers. */
 static real distance_block(size_t n, const real *x, real from)
 {
-    real sums[SUMS] = { 0 };
+    vec sums[SUMS / LANES] = { 0 }, all_from = vec_all(from);
+    real lane[SUMS];
     size_t i = 0;
     for (; i + SUMS <= n; i += SUMS)
-#pragma omp simd
-        for (size_t j = 0; j < SUMS; j++)
-            sums[j] += (x[i + j] - from) * (x[i + j] - from);
+        for (size_t j = 0; j < SUMS / LANES; j++) {
+            vec away = vec_load(x + i + j * LANES) - all_from;
+            sums[j] += away * away;
+        }
+    memcpy(lane, sums, sizeof lane);
     for (size_t j = 0; i < n; i++, j++)
-        sums[j] += (x[i] - from) * (x[i] - from);
-    return sum_block(SUMS, sums);
+        lane[j] += (x[i] - from) * (x[i] - from);
+    return sum_block(SUMS, lane);
+}
+
+/* The mean, and the sum of the squares of the distances from it: of each BLOCK while it is in
+** the first cache, then joined: when means of m and of k elements are d apart, the sum for both
+** is d^2 m k / (m + k) more than theirs. */
+static real spread(size_t n, const real *x, real *mean)
+{
+    real sum = 0;
+    *mean = n ? 0 : (real)NAN;
+    for (size_t i = 0; i < n; i += BLOCK) {
+        size_t part = n - i < BLOCK ? n - i : BLOCK;
+        real here = sum_block(part, x + i) / (real)part, share = (real)part / (real)(i + part);
+        real squares = distance_block(part, x + i, here), moved = here - *mean;
+        sum = i ? sum + squares + moved * moved * (real)i * share : squares;
+        *mean = i ? *mean + moved * share : here;
+    }
+    return sum;
 }
 
 static real distance(size_t n, const real *x, real from)
@@ -57,9 +78,8 @@ void SET(evl_normalize_row)(const evl_normalize *how, const void *from, void *to
     const real *x = from, *scale = how->scale, *bias = how->bias;
     real *y = to;
     size_t part = how->groups ? how->n / how->groups : 0;
-    real mean = how->centred ? fold_row(how->n, x, 0, &sum_rule) / (real)how->n : 0;
-    real square = distance(how->n, x, mean) / (real)how->n;
-    real inverse = 1 / sqrt(square + (real)how->epsilon);
+    real mean = 0, squares = how->centred ? spread(how->n, x, &mean) : distance(how->n, x, mean);
+    real inverse = 1 / sqrt(squares / (real)how->n + (real)how->epsilon);
     if (part == 1 && how->n > 1 && scale)
         affine_each(how->n, x, (const real[]){ mean, inverse }, how, y);
     else
