@@ -59,9 +59,9 @@ static inline real swish(real x, real alpha)
     return x * evl_sigmoid(alpha * x);
 }
 
-static inline real swish_near(real x, real alpha)
+static inline real swish_few(real x, real alpha)
 {
-    return x * sigmoid_near(alpha * x);
+    return x * sigmoid_few(alpha * x);
 }
 
 static inline real softsign(real x)

@@ -62,8 +62,8 @@ static inline real exp_rest(real x, real *shifted)
     const real per_ln2 = (real)1.44269504088896340736L;
     *shifted = x * per_ln2 + round_shift;
     real n = *shifted - round_shift;
-    real rest = (x - n * TWIN(ln2_high)) - n * TWIN(ln2_low);
-    return rest + rest * rest * horner(rest, TWIN(poly_exp), N_EXP);
+    real most = x - n * TWIN(ln2_high), low = n * TWIN(ln2_low), rest = most - low;
+    return most + (rest * rest * horner(rest, TWIN(poly_exp), N_EXP) - low);
 }
 
 /* y 2^n for n in the low bits of `shifted`: in two steps, as 2^n alone may be infinite or
@@ -94,20 +94,12 @@ static inline real exp_of(real x, real *lost)
     return scaled(y, shifted);
 }
 
-/* What ends in _near gives the same bits with less work, for arguments up to NEAR in size:
-** there 2^n is a normal number, with room for what a result has lost. */
+/* evl_exp's bits with less work, for arguments up to NEAR in size: there 2^n is a normal number. */
 enum { NEAR = 60 };
 
 static inline real exp_near(real x)
 {
     real shifted, y = 1 + exp_rest(x, &shifted);
-    return y * power_of_2(shifted);
-}
-
-static inline real exp_of_near(real x, real *lost)
-{
-    real shifted, rest = exp_rest(x, &shifted), y = 1 + rest;
-    *lost = (rest - (y - 1)) * power_of_2(shifted);
     return y * power_of_2(shifted);
 }
 
@@ -152,25 +144,29 @@ static inline real evl_tanh(real x)
     return x == 0 ? x : a < (real)0.55 ? small : large;
 }
 
-/* one / (1 + y), y = exp(-|x|) = y + low, then what rounding y and 1 + y lost. */
-static inline real sigmoid_of(real x, real y, real low)
+/* y / (1 + y), y = exp(x) + what it lost, for x < 0: then what rounding y and 1 + y lost. */
+static inline real sigmoid_low(real x)
 {
-    real sum = 1 + y, lost = (y - (sum - 1)) + low;
-    real result = (x < 0 ? y : 1) / sum;
-    real inverse = x < 0 ? 1 - result : result;
-    return result + ((x < 0 ? low : 0) - result * lost) * inverse;
+    real low, y = exp_of(x, &low), sum = 1 + y, lost = (y - (sum - 1)) + low;
+    real result = y / sum;
+    return result + (low - result * lost) * (1 - result);
+}
+
+/* The sigmoid of x from -FEW to NEAR: 1 / (1 + y), y = exp(-x) = 2^n (1 + rest): 1 + 2^n is
+** exact, and what rounding the sum lost is put right. */
+enum { FEW = 16 };
+
+static inline real sigmoid_few(real x)
+{
+    real shifted, rest = exp_rest(-x, &shifted), scale = power_of_2(shifted);
+    real whole = 1 + scale, part = scale * rest, sum = whole + part, result = 1 / sum;
+    return result - result * (result * (part - (sum - whole)));
 }
 
 static inline real evl_sigmoid(real x)
 {
-    real low, y = exp_of(x < 0 ? x : -x, &low);
-    return sigmoid_of(x, y, low);
-}
-
-static inline real sigmoid_near(real x)
-{
-    real low, y = exp_of_near(x < 0 ? x : -x, &low);
-    return sigmoid_of(x, y, low);
+    real low = sigmoid_low(x), few = sigmoid_few(x > NEAR ? NEAR : x);
+    return x < -FEW ? low : few;
 }
 
 static inline real evl_erf(real x)

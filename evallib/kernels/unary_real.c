@@ -50,7 +50,7 @@ static inline real sigmoid_far(real x, real unused)
 static inline real sigmoid_close(real x, real unused)
 {
     (void)unused;
-    return sigmoid_near(x);
+    return sigmoid_few(x);
 }
 
 static inline real floor_of(real x)
@@ -69,8 +69,8 @@ static inline real nearest(real x)
     return rint(x);
 }
 
-/* Whether no p0 x[i] is larger than NEAR; a NaN counts as small. */
-static inline bool all_near(size_t n, const real *x, real p0)
+/* Whether no p0 x[i] is larger than p1; a NaN counts as small. */
+static inline bool all_near(size_t n, const real *x, real p0, real p1)
 {
     real most = 0;
 #pragma omp simd reduction(max : most)
@@ -78,10 +78,10 @@ static inline bool all_near(size_t n, const real *x, real p0)
         real size = fabs(p0 * x[i]);
         most = most < size ? size : most;
     }
-    return most <= NEAR;
+    return most <= p1;
 }
 
-/* f, or `near`, which gives the same bits sooner for the tiles that are all near. */
+/* f, or `near`, which gives the same bits sooner, for the tiles where p0 x is up to p1 in size. */
 static inline void map_near(size_t n, const void *from, void *to, evl_unary_loop *self,
                             map_parameters with, real (*near)(real, real),
                             real (*f)(real, real))
@@ -91,7 +91,7 @@ static inline void map_near(size_t n, const void *from, void *to, evl_unary_loop
     n = map_rest(n, from, to, sizeof *y, self, with.p);
     for (size_t i = 0; i < n; i += TILE, x += TILE, y += TILE) {
         size_t part = whole(n - i < TILE ? n - i : TILE, sizeof *y);
-        if (all_near(part, x, p0)) {
+        if (all_near(part, x, p0, with.p1)) {
 #pragma omp simd
             for (size_t j = 0; j < part; j++)
                 y[j] = near(x[j], p0);
@@ -135,7 +135,7 @@ static void sqrt_loop(size_t n, const void *x, void *y, const evl_number *p)
 
 static void exp_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_near(n, x, y, exp_loop, (map_parameters){ p, 1, 0 }, exp_close, exp_far);
+    map_near(n, x, y, exp_loop, (map_parameters){ p, 1, NEAR }, exp_close, exp_far);
 }
 
 static void log_loop(size_t n, const void *x, void *y, const evl_number *p)
@@ -170,7 +170,7 @@ static void round_loop(size_t n, const void *x, void *y, const evl_number *p)
 
 static void sigmoid_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_near(n, x, y, sigmoid_loop, (map_parameters){ p, 1, 0 }, sigmoid_close, sigmoid_far);
+    map_near(n, x, y, sigmoid_loop, (map_parameters){ p, 1, FEW }, sigmoid_close, sigmoid_far);
 }
 
 static void tanh_loop(size_t n, const void *x, void *y, const evl_number *p)
@@ -272,7 +272,7 @@ static void clip_loop(size_t n, const void *x, void *y, const evl_number *p)
 
 static void swish_loop(size_t n, const void *x, void *y, const evl_number *p)
 {
-    map_near(n, x, y, swish_loop, (map_parameters){ p, (real)p[0], 0 }, swish_near, swish);
+    map_near(n, x, y, swish_loop, (map_parameters){ p, (real)p[0], FEW }, swish_few, swish);
 }
 
 static void shrink_loop(size_t n, const void *x, void *y, const evl_number *p)
