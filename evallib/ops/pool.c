@@ -263,13 +263,37 @@ static void join_down(const running *r, size_t plane, int64_t depth, int64_t row
         memcpy(j.to + s->columns * s->size, s->start, behind * s->size);
 }
 
-/* Only `size` and `stride` differ: each memcpy becomes a load and a store, or, where both
-** are constants, a part of a vector's. */
+/* Where `size` is a constant, each memcpy becomes a load and a store. */
 static inline void take_every(size_t size, size_t n, const char *from, size_t stride, char *to)
 {
 #pragma omp simd
     for (size_t i = 0; i < n; i++)
         memcpy(to + i * size, from + i * stride * size, size);
+}
+
+/* Even and odd columns, which are as many, since padded rows end with whole vectors. */
+static inline void take_both(size_t size, size_t n, const char *from, char *even, char *odd)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++) {
+        memcpy(even + i * size, from + 2 * i * size, size);
+        memcpy(odd + i * size, from + (2 * i + 1) * size, size);
+    }
+}
+
+/* Both phases of stride 2 in one go: each element is loaded once. */
+static void split_in_two(const plan *s, size_t rows, const char *from, char *to)
+{
+    size_t n = least(s->width / 2, s->phase_width), row = s->phase_width * s->size;
+    for (size_t i = 0; i < rows; i++, from += s->width * s->size, to += row)
+        if (s->size == 4)
+            take_both(4, n, from, to, to + rows * row);
+        else if (s->size == 8)
+            take_both(8, n, from, to, to + rows * row);
+        else if (s->size == 1)
+            take_both(1, n, from, to, to + rows * row);
+        else
+            take_both(s->size, n, from, to, to + rows * row);
 }
 
 /* Every stride-th column from each of the first ones on. */
@@ -280,14 +304,10 @@ static void split(const plan *s, size_t rows, const char *from, char *to)
         for (size_t i = 0; i < rows; i++, to += s->phase_width * s->size) {
             const char *x = from + (i * s->width + phase) * s->size;
             size_t n = least((s->width - phase - 1) / stride + 1, s->phase_width);
-            if (s->size == 4 && stride == 2)
-                take_every(4, n, x, 2, to);
-            else if (s->size == 4)
+            if (s->size == 4)
                 take_every(4, n, x, stride, to);
             else if (s->size == 8)
                 take_every(8, n, x, stride, to);
-            else if (s->size == 1 && stride == 2)
-                take_every(1, n, x, 2, to);
             else if (s->size == 1)
                 take_every(1, n, x, stride, to);
             else
@@ -349,7 +369,9 @@ static void pool_strip(const running *r, size_t unit, char *scratch)
     char *y = r->y + ((unit / s->strips * (size_t)w->out[H]) + first) * (size_t)w->out[W] * s->size;
     for (size_t i = 0; i < rows; i++)
         join_down(r, plane, depth, (int64_t)(first + i), down + i * s->width * s->size, row);
-    if (w->stride[W] > 1)
+    if (w->stride[W] == 2 && s->n_phases == 2)
+        split_in_two(s, rows, down, across);
+    else if (w->stride[W] > 1)
         split(s, rows, down, across);
     join_sideways(s, rows, across, result);
     finish(s, rows, depth, (int64_t)first, result, y, row);
