@@ -212,10 +212,23 @@ def test_eight_threads_and_a_clone(tmp_path):
             np.testing.assert_array_equal(y, 2 * (X + k))
 
 
-def test_a_plugin_is_loaded_for_one_model_or_for_all(tmp_path):
-    plugin = tmp_path / "swish.so"
+def built(folder, sample):
+    plugin = folder / f"{sample}.so"
     subprocess.run(["cc", "-std=c11", "-O2", "-shared", "-fPIC", "-I", str(ROOT / "include"),
-                    str(ROOT / "samples/plugin/swish.c"), "-o", str(plugin), "-lm"], check=True)
+                    str(ROOT / "samples/plugin" / f"{sample}.c"), "-o", str(plugin), "-lm"], check=True)
+    return plugin
+
+
+def test_a_profile_names_the_kernels_of_a_plugin(tmp_path):
+    path = save(tmp_path / "m.onnx", helper.make_node("Transpose", ["x"], ["t"]),
+                helper.make_node("MatMul", ["x", "t"], ["y"], "product"))
+    for plugins, method in (([built(tmp_path, "gemm")], "strips"), ([], "packing")):
+        step = evallib.load(path, plugins=plugins).profile({"x": np.ones((40, 3))})[-1]
+        assert (step.name, step.method) == ("product", method)
+
+
+def test_a_plugin_is_loaded_for_one_model_or_for_all(tmp_path):
+    plugin = built(tmp_path, "swish")
     path = save(tmp_path / "m.onnx", node("Swish"))
     wanted = X / (1 + np.exp(-X))
     np.testing.assert_allclose(evallib.load(path, "float64", plugins=[plugin])(X), wanted)
