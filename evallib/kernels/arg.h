@@ -30,7 +30,7 @@ static int64_t arg_row(size_t n, const item *x, bool least, bool last)
 {
     item best = fold_row(n, x, 0, least ? &min_rule : &max_rule);
     size_t i = 0;
-    for (size_t part = 4 * SUMS; part >= SUMS && !item_is_nan(best); part /= 4) {
+    for (size_t part = (size_t)4 * SUMS; part >= SUMS && !item_is_nan(best); part /= 4) {
         while (last && n >= part && !has_best(part, x + n - part, best))
             n -= part;
         while (!last && n - i >= part && !has_best(part, x + i, best))

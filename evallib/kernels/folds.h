@@ -79,9 +79,9 @@ static inline item extreme_block(size_t n, const item *x, item start, item (*pic
                                  item (*join)(item, item))
 {
     item best[SUMS], odd[SUMS];
-    size_t whole_sums = n / SUMS * SUMS;
-    if (n < 4 * SUMS || !ITEM_HAS_NAN)
+    if (n < (size_t)4 * SUMS || !ITEM_HAS_NAN)
         return fold_block(n, x, start, join);
+    const size_t whole_sums = n / SUMS * SUMS;
     fill_tile(SUMS, start, best);
     fill_tile(SUMS, start, odd);
     for (size_t i = 0; i < whole_sums; i += SUMS)

@@ -201,4 +201,4 @@ def test_every_method_has_a_signature_and_a_text(fake):
             method = getattr(cls, name)
             assert method.__doc__, name
             assert list(inspect.signature(method).parameters)[0] == "self"
-    assert str(inspect.signature(fake.ModelF().Run)) == "(feeds, outputs=None, types=None)"
+    assert str(inspect.signature(fake.ModelF().Run)) == "(feeds, outputs=None, types=None, steps=None)"
