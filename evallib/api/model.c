@@ -3,9 +3,27 @@
 #include "readers/ndl/ndl.h"
 #include <string.h>
 
-static void start_machine(evl_model *m, evl_precision precision)
+/* The features of this processor that the kernels may use. */
+static EvalStatus choose_features(evl_context *ctx, int64_t kernels, unsigned *cpu)
 {
-    unsigned cpu = evl_cpu_features();
+    static const struct { const char *name; unsigned needs, may; } sets[] = {
+        [EVL_KERNELS_BASE] = { "base", 0, 0 },
+        [EVL_KERNELS_AVX2] = { "avx2", EVL_CPU_AVX2, EVL_CPU_AVX2 },
+        [EVL_KERNELS_AVX512] = { "avx512", EVL_CPU_AVX512, ~0u },
+        [EVL_KERNELS_AUTO] = { "auto", 0, ~0u },
+    };
+    unsigned have = evl_cpu_features();
+    *cpu = have & sets[kernels].may;
+    if ((have & sets[kernels].needs) == sets[kernels].needs)
+        return EVAL_OK;
+    return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
+                    "kernels=%s: this processor has not got them; its best are %s, and "
+                    "kernels=auto takes those",
+                    sets[kernels].name, evl_kernels_choose_f(have).name);
+}
+
+static void start_machine(evl_model *m, evl_precision precision, unsigned cpu)
+{
     evl_kernel_choice choice =
         precision == EVL_DOUBLE ? evl_kernels_choose_d(cpu) : evl_kernels_choose_f(cpu);
     m->machine = (evl_machine){ .precision = precision, .k = choice.k, .blas = &m->blas };
@@ -78,9 +96,13 @@ static EvalStatus read_graph(evl_context *ctx, evl_model *m, evl_source *source)
 static EvalStatus start(evl_context *ctx, evl_model *m, evl_precision precision, evl_source source)
 {
     size_t threads = thread_count(m->settings.threads);
-    start_machine(m, precision);
+    unsigned cpu;
+    EvalStatus st = choose_features(ctx, m->settings.kernels, &cpu);
+    if (st != EVAL_OK)
+        return st;
+    start_machine(m, precision, cpu);
     ctx->file = source.path;
-    EvalStatus st = read_graph(ctx, m, &source);
+    st = read_graph(ctx, m, &source);
     ctx->file = NULL;
     if (st == EVAL_OK && !(m->store = evl_store_new(m->memory)))
         st = evl_no_memory(ctx);

@@ -3,8 +3,8 @@
 #include "base/text.h"
 #include <string.h>
 
-typedef enum key_kind { KEY_INT, KEY_SIZE, KEY_BOOL, KEY_TEXT, KEY_LIST, KEY_ACCURACY, KEY_DEVICE, KEY_NDL,
-                        KEY_IGNORED, KEY_BUILDER } key_kind;
+typedef enum key_kind { KEY_INT, KEY_SIZE, KEY_BOOL, KEY_TEXT, KEY_LIST, KEY_ACCURACY, KEY_KERNELS,
+                        KEY_DEVICE, KEY_NDL, KEY_IGNORED, KEY_BUILDER } key_kind;
 
 typedef struct key {
     const char *name;
@@ -25,6 +25,7 @@ static const key keys[] = {
     { "saveSimplified", KEY_BOOL, offsetof(evl_settings, saves_simplified), 0, 0 },
     { "strict", KEY_BOOL, offsetof(evl_settings, is_strict), 0, 0 },
     { "accuracy", KEY_ACCURACY, offsetof(evl_settings, accuracy), 0, 0 },
+    { "kernels", KEY_KERNELS, offsetof(evl_settings, kernels), 0, 0 },
     { "blas", KEY_TEXT, offsetof(evl_settings, blas), 0, 0 },
     { "maxMemory", KEY_INT, offsetof(evl_settings, most_memory), 0, INT64_MAX },
     { "maxTensorBytes", KEY_SIZE, offsetof(evl_settings, limits.max_tensor_bytes), 1, INT64_MAX },
@@ -83,19 +84,29 @@ static EvalStatus read_device(evl_context *ctx, const evl_config *config)
     return st;
 }
 
-static EvalStatus read_accuracy(evl_context *ctx, const evl_config *config, int64_t *accuracy)
+/* Words of which one may be chosen, as they stand in the enumerations. */
+typedef struct choice {
+    const char *words[4]; /* to the first NULL */
+    const char *expected;
+} choice;
+
+static const choice accuracies = { { "exact", "normal", "fast" }, "exact, normal or fast" };
+static const choice kernel_sets = { { "base", "avx2", "avx512", "auto" },
+                                    "base, avx2, avx512 or auto" };
+
+static EvalStatus read_choice(evl_context *ctx, const evl_config *config, const key *k,
+                              const choice *c, int64_t *chosen)
 {
-    static const char *const names[] = { "exact", "normal", "fast" };
-    const char *text = names[*accuracy];
-    EvalStatus st = evl_config_text(ctx, config, "accuracy", &text);
-    for (int64_t i = 0; i < 3 && st == EVAL_OK; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *accuracy = i;
+    const char *text = c->words[*chosen];
+    EvalStatus st = evl_config_text(ctx, config, k->name, &text);
+    if (st != EVAL_OK)
+        return st;
+    for (int64_t i = 0; i < 4 && c->words[i]; i++)
+        if (strcmp(text, c->words[i]) == 0) {
+            *chosen = i;
             return EVAL_OK;
         }
-    return st != EVAL_OK ? st
-                         : evl_fail(ctx, EVAL_ERR_ARGUMENT,
-                                    "accuracy=%s, expected exact, normal or fast", text);
+    return evl_fail(ctx, EVAL_ERR_ARGUMENT, "%s=%s, expected %s", k->name, text, c->expected);
 }
 
 static EvalStatus read_list(evl_context *ctx, const evl_config *config, const key *k,
@@ -175,7 +186,8 @@ static EvalStatus read_key(evl_context *ctx, const evl_config *config, const key
     case KEY_BOOL: return evl_config_bool(ctx, config, k->name, to);
     case KEY_TEXT: return evl_config_text(ctx, config, k->name, to);
     case KEY_LIST: return read_list(ctx, config, k, to);
-    case KEY_ACCURACY: return read_accuracy(ctx, config, to);
+    case KEY_ACCURACY: return read_choice(ctx, config, k, &accuracies, to);
+    case KEY_KERNELS: return read_choice(ctx, config, k, &kernel_sets, to);
     case KEY_DEVICE: return read_device(ctx, config);
     case KEY_NDL:
         s->description = evl_config_has(config, k->name) ? config : NULL;
@@ -210,7 +222,8 @@ static EvalStatus check_unknown(evl_context *ctx, const evl_config *config, bool
 EvalStatus evl_settings_read(evl_context *ctx, const evl_config *config, evl_settings *s)
 {
     *s = (evl_settings){ .threads = 1, .spin_us = 20, .plans = 8, .may_map = true,
-                         .blas = "auto", .accuracy = 1, .limits = evl_default_limits };
+                         .blas = "auto", .accuracy = 1, .kernels = EVL_KERNELS_AUTO,
+                         .limits = evl_default_limits };
     EvalStatus st = EVAL_OK;
     for (size_t i = 0; i < N_KEYS && st == EVAL_OK; i++)
         st = read_key(ctx, config, &keys[i], s);

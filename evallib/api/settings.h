@@ -8,6 +8,8 @@ typedef struct evl_texts {
     size_t n;
 } evl_texts;
 
+enum { EVL_KERNELS_BASE, EVL_KERNELS_AVX2, EVL_KERNELS_AVX512, EVL_KERNELS_AUTO };
+
 typedef struct evl_settings {
     const char *model_path;        /* NULL: none */
     const evl_config *description; /* NULL: none; else it holds NDLNetworkBuilder */
@@ -22,6 +24,7 @@ typedef struct evl_settings {
     bool is_strict;                /* strict: unknown keys are errors */
     const char *blas;              /* "auto", "off" or a path */
     int64_t accuracy;              /* accuracy: "exact" 0, "normal" 1, "fast" 2 */
+    int64_t kernels;               /* kernels: EVL_KERNELS_... */
     evl_limits limits;             /* maxTensorBytes, maxNodes, maxDepth, maxTrips */
     int64_t most_memory;           /* maxMemory: bytes; 0: no cap */
 } evl_settings;

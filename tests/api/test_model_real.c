@@ -1,5 +1,7 @@
 /* Networks that come from memory or from the caller's own files. */
 #include "api/fixture.h"
+#include "api/model.h"
+#include "kernels/kernels.h"
 #include <stdlib.h>
 
 static const char path[] = EVL_TEST_SAMPLES "/digits/digits.onnx";
@@ -101,11 +103,48 @@ static void what_cannot_be_had_is_said_and_the_old_network_stays(void **state)
     free(bytes);
 }
 
+static evl_model *with_kernels(evl_context *ctx, const char *text, EvalStatus expected)
+{
+    evl_arena *arena = evl_arena_new(ctx->memory);
+    evl_config *config;
+    evl_settings settings;
+    evl_model *m = NULL;
+    const evl_source source = { .path = path };
+    assert_int_equal(evl_config_parse(ctx, arena, text, NULL, &config), EVAL_OK);
+    assert_int_equal(evl_settings_read(ctx, config, &settings), EVAL_OK);
+    assert_int_equal(evl_model_load(ctx, REAL_PRECISION, &settings, &source, NULL, &m), expected);
+    evl_arena_free(arena);
+    return m;
+}
+
+static void the_kernels_are_those_that_were_asked_for_or_none(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *name; unsigned needs; } sets[] = {
+        { "kernels=base", "base", 0 },
+        { "kernels=avx2", "avx2", EVL_CPU_AVX2 },
+        { "kernels=avx512", "avx512", EVL_CPU_AVX512 },
+    };
+    evl_context *ctx = evl_test_begin();
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        if ((evl_cpu_features() & sets[i].needs) == sets[i].needs) {
+            evl_model *m = with_kernels(ctx, sets[i].text, EVAL_OK);
+            assert_string_equal(m->machine.k->name, sets[i].name);
+            evl_model_release(m);
+        } else {
+            assert_null(with_kernels(ctx, sets[i].text, EVAL_ERR_UNSUPPORTED));
+            assert_non_null(strstr(ctx->error.text, sets[i].text));
+        }
+    }
+    evl_test_end(ctx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_bytes_give_the_same_network_from_anywhere),
         cmocka_unit_test(what_cannot_be_had_is_said_and_the_old_network_stays),
+        cmocka_unit_test(the_kernels_are_those_that_were_asked_for_or_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

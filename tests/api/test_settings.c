@@ -29,6 +29,7 @@ static void an_empty_text_gives_what_holds_by_default(void **state)
     assert_false(s.is_strict);
     assert_string_equal(s.blas, "auto");
     assert_int_equal(s.accuracy, 1);
+    assert_int_equal(s.kernels, EVL_KERNELS_AUTO);
     assert_int_equal(s.most_memory, 0);
     assert_memory_equal(&s.limits, &evl_default_limits, sizeof s.limits);
     end(&f);
@@ -72,6 +73,22 @@ static void every_accuracy_has_its_number(void **state)
     }
 }
 
+static void every_kernel_set_has_its_number(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        [EVL_KERNELS_BASE] = "kernels=base",
+        [EVL_KERNELS_AVX2] = "kernels=avx2",
+        [EVL_KERNELS_AVX512] = "kernels=avx512",
+        [EVL_KERNELS_AUTO] = "kernels=auto",
+    };
+    for (int64_t i = EVL_KERNELS_BASE; i <= EVL_KERNELS_AUTO; i++) {
+        fixture f = begin(texts[i]);
+        assert_int_equal(good(&f).kernels, i);
+        end(&f);
+    }
+}
+
 static void the_ends_of_a_range_belong_to_it(void **state)
 {
     (void)state;
@@ -99,6 +116,7 @@ static void what_a_key_cannot_be_is_refused_by_name(void **state)
         { "mapFile=perhaps", "mapFile", EVAL_ERR_ARGUMENT },
         { "strict=2", "strict", EVAL_ERR_ARGUMENT },
         { "accuracy=best", "expected exact, normal or fast", EVAL_ERR_ARGUMENT },
+        { "kernels=sse", "kernels=sse, expected base, avx2, avx512 or auto", EVAL_ERR_ARGUMENT },
         { "strict=true\nfoo=1", "line 2: no setting is called 'foo'", EVAL_ERR_ARGUMENT },
         { "createNetwork=[a=1]", "createNetwork", EVAL_ERR_UNSUPPORTED },
         { "SimpleNetworkBuilder=[a=1]", "SimpleNetworkBuilder", EVAL_ERR_UNSUPPORTED },
@@ -175,6 +193,7 @@ int main(void)
         cmocka_unit_test(an_empty_text_gives_what_holds_by_default),
         cmocka_unit_test(each_key_has_its_place),
         cmocka_unit_test(every_accuracy_has_its_number),
+        cmocka_unit_test(every_kernel_set_has_its_number),
         cmocka_unit_test(the_ends_of_a_range_belong_to_it),
         cmocka_unit_test(what_a_key_cannot_be_is_refused_by_name),
         cmocka_unit_test(a_description_that_only_names_a_model_is_its_path),
