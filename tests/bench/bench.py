@@ -17,7 +17,7 @@ import onnxruntime
 import chart
 import models
 import where
-from peers import OUT, Failed, Peer, made_case, real_cases
+from peers import OUT, Failed, Ours, Peer, made_case, real_cases
 
 # Against ONNX Runtime: shares of its largest value. In float, this much more in absolute terms, there and against our
 # own double object: where every value is tiny, the last bit of a sigmoid is a large share.
@@ -204,6 +204,8 @@ def numbers(text):
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--library", type=lambda text: pathlib.Path(text).resolve(), required=True)
+    parser.add_argument("--settings", type=lambda text: text.replace(",", "\n"), default="", metavar="KEY=VALUE",
+                        help="of our configuration, with commas: kernels=avx2,accuracy=exact")
     parser.add_argument("--only", type=lambda text: text.split(","), default=["*"], metavar="NAMES",
                         help="these models, with commas; patterns like conv_* too")
     parser.add_argument("--scaling", action="store_true", help="instead: sizes of batch and sequence")
@@ -221,10 +223,11 @@ def parse():
 
 def chosen(arguments):
     """{name: maker of its case}"""
+    ours = Ours(arguments.library, arguments.settings)
     entries = models.SCALING if arguments.scaling else models.MODELS
-    makers = {name: lambda name, entry=entry: made_case(name, entry, arguments.library) for name, entry in entries.items()}
+    makers = {name: lambda name, entry=entry: made_case(name, entry, ours) for name, entry in entries.items()}
     if not arguments.scaling:
-        makers.update(real_cases(arguments.library))
+        makers.update(real_cases(ours))
     names = [name for name in makers if any(fnmatch.fnmatchcase(name, pattern) for pattern in arguments.only)]
     for pattern in arguments.only:
         if not fnmatch.filter(makers, pattern):

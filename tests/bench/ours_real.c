@@ -34,7 +34,8 @@ static const char *open_library(peer_state *s, const peer_options *options)
 
 static const char *load(peer_state *s, const peer_options *options)
 {
-    snprintf(s->text, sizeof s->text, "modelPath=\"%s\"\nnumCPUThreads=%d", options->model, options->threads);
+    snprintf(s->text, sizeof s->text, "modelPath=\"%s\"\nnumCPUThreads=%d\n%s", options->model,
+             options->threads, options->settings);
     return s->model->vtbl->CreateNetwork(s->model, s->text) ? s->model->vtbl->LastError(s->model) : NULL;
 }
 

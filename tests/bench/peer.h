@@ -18,6 +18,7 @@ typedef struct peer_options {
     int threads;
     bool spins;          /* idle threads of ONNX Runtime wait busily, which is its default */
     const char *profile; /* where ONNX Runtime writes what each node cost; "" for nowhere */
+    const char *settings; /* further lines of evallib's configuration */
 } peer_options;
 
 typedef struct peer_state peer_state;

@@ -2,6 +2,7 @@
 import json
 import pathlib
 import subprocess
+import typing
 
 import numpy as np
 import onnx
@@ -19,12 +20,19 @@ class Failed(Exception):
     """A library cannot load or run the model; says why."""
 
 
+class Ours(typing.NamedTuple):
+    """evallib as it is measured."""
+    library: pathlib.Path
+    settings: str = ""  # of its configuration, a line each
+
+
 class Peer:
     """A process of time.c."""
 
     def __init__(self, case, kind, threads=1, spins=True, profile=""):
-        library = ORT if kind == "ort" else case.library
-        command = [OUT / "time", kind, library, case.path, case.values, str(threads), str(int(spins)), profile]
+        library = ORT if kind == "ort" else case.ours.library
+        settings = "" if kind == "ort" else case.ours.settings
+        command = [OUT / "time", kind, library, case.path, case.values, str(threads), str(int(spins)), profile, settings]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.open, self.load, self.first = map(float, self.answer("ready"))
 
@@ -71,8 +79,8 @@ class Peer:
 class Case:
     """A model on disk, its input values on disk, and what is asked of it."""
 
-    def __init__(self, name, entry, path, library, inputs=None):
-        self.name, self.entry, self.path, self.library = name, entry, path, library
+    def __init__(self, name, entry, path, ours, inputs=None):
+        self.name, self.entry, self.path, self.ours = name, entry, path, ours
         model = onnx.load(path)
         inputs = inputs or dict(made_inputs(model, entry.is_positive))
         fix_shapes(model, inputs)
@@ -114,13 +122,13 @@ def made_inputs(model, is_positive):
             yield value.name, numbers.astype(helper.tensor_dtype_to_np_dtype(kind.elem_type))
 
 
-def made_case(name, entry, library):
+def made_case(name, entry, ours):
     """A model of models.py, made when it is not there or older than its description."""
     path = OUT / "models" / f"{name}.onnx"
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists() or path.stat().st_mtime < pathlib.Path(models.__file__).stat().st_mtime:
         models.write(path.parent, name)
-    return Case(name, entry, path, library)
+    return Case(name, entry, path, ours)
 
 
 # --- models of others, when their folder is there ---------------------------------------------------------------
@@ -139,7 +147,7 @@ def computes_in_bytes(model):
     return any(word in node.op_type for node in model.graph.node for word in ("Quantize", "Integer", "QLinear"))
 
 
-def real_cases(library):
+def real_cases(ours):
     """Name and maker of each, with the first of its data sets as input."""
     for folder in sorted(REAL.glob("*/")):
         path, data = folder / "model.onnx", folder / "data_0"
@@ -152,4 +160,4 @@ def real_cases(library):
         entry = models.Entry(None, (1.0, None), precision=precision, own_bound=LOOSER.get(folder.name, 1e-5))
         if computes_in_bytes(model):
             entry = models.in_bytes(None, None)
-        yield f"real_{folder.name}", lambda name, a=(entry, path, library, inputs): Case(name, *a)
+        yield f"real_{folder.name}", lambda name, a=(entry, path, ours, inputs): Case(name, *a)

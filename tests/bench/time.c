@@ -1,6 +1,6 @@
 /* Times one library on one model, commanded over a pipe so that two of these take turns.
 **
-**     time PEER LIBRARY MODEL VALUES THREADS SPINS [PROFILE]
+**     time PEER LIBRARY MODEL VALUES THREADS SPINS [PROFILE [SETTINGS]]
 **
 ** VALUES is a text file with a line for each input, "in TYPE RANK DIMS... FILE NAME", and each
 ** output, "out NAME"; FILE holds the bytes. First says "ready OPEN LOAD FIRST", in seconds, or
@@ -238,13 +238,14 @@ int main(int argc, char **argv)
     program *p = &the_program;
     char line[MAX_LINE];
     if (argc < 7 || !(p->peer = find_peer(argv[1]))) {
-        fprintf(stderr, "usage: time ours_f|ours_d|ort LIBRARY MODEL VALUES THREADS SPINS [PROFILE]\n");
+        fprintf(stderr, "usage: time ours_f|ours_d|ort LIBRARY MODEL VALUES THREADS SPINS [PROFILE [SETTINGS]]\n");
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     read_values(argv[4], p);
     start(p, &(peer_options){ .library = argv[2], .model = argv[3], .threads = atoi(argv[5]),
-                              .spins = atoi(argv[6]) != 0, .profile = argc > 7 ? argv[7] : "" });
+                              .spins = atoi(argv[6]) != 0, .profile = argc > 7 ? argv[7] : "",
+                              .settings = argc > 8 ? argv[8] : "" });
     while (fgets(line, sizeof line, stdin)) {
         line[strcspn(line, "\n")] = '\0';
         obey(p, line);

@@ -32,11 +32,11 @@ class Functions:
 def ours(case, kind):
     """{function: share}"""
     data = OUT / "perf.data"
-    command = [OUT / "time", kind, case.library, case.path, case.values, "1", "1", ""]
+    command = [OUT / "time", kind, case.ours.library, case.path, case.values, "1", "1", "", case.ours.settings]
     subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "4999", "-o", data, *command], check=True, text=True,
                    input=f"time {SECONDS}\n", stdout=subprocess.DEVNULL)
     report = subprocess.run(["perf", "report", "-i", data, "--stdio", "-v", "--sort", "symbol"], capture_output=True, text=True)
-    functions, shares = Functions(case.library), collections.Counter()
+    functions, shares = Functions(case.ours.library), collections.Counter()
     for share, address, symbol in re.findall(r"^\s*([\d.]+)%\s+0x([0-9a-f]+)\s+\S+ \[.\] (\S+)", report.stdout, re.M):
         shares[functions.title(int(address, 16), symbol)] += float(share) / 100
     return shares
