@@ -15,17 +15,12 @@ typedef struct job {
     double beta;
 } job;
 
-static size_t end_of(const job *j, size_t part)
-{
-    return (part + 1) * PART < j->n ? (part + 1) * PART : j->n;
-}
-
 static void part_f(void *arg, size_t part)
 {
     const job *j = (const job *)arg;
     const float *x = (const float *)j->call->in[0].data;
     float *y = (float *)j->call->out[0].data, beta = (float)j->beta;
-    for (size_t i = part * PART; i < end_of(j, part); i++)
+    for (size_t i = part * PART; i < j->n && i < (part + 1) * PART; i++)
         y[i] = x[i] / (1 + expf(-beta * x[i]));
 }
 
@@ -34,7 +29,7 @@ static void part_d(void *arg, size_t part)
     const job *j = (const job *)arg;
     const double *x = (const double *)j->call->in[0].data;
     double *y = (double *)j->call->out[0].data;
-    for (size_t i = part * PART; i < end_of(j, part); i++)
+    for (size_t i = part * PART; i < j->n && i < (part + 1) * PART; i++)
         y[i] = x[i] / (1 + exp(-j->beta * x[i]));
 }
 
