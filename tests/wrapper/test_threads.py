@@ -33,12 +33,15 @@ def test_python_runs_while_a_network_is_evaluated(evaluator):
 
 
 def interrupted(work, after):
-    """Raises KeyboardInterrupt in this thread after a while; how long `work` took."""
+    """Raises KeyboardInterrupt in this thread after a while; how long `work` took. In the background
+    of a shell, where Ctrl-C is ignored, too."""
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(after, os.kill, (os.getpid(), signal.SIGINT))
     started = time.monotonic()
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         work()
+    signal.signal(signal.SIGINT, usual)
     return time.monotonic() - started
 
 
