@@ -18,9 +18,11 @@ def count_while(work):
             time.sleep(0.001)
     thread = threading.Thread(target=count)
     thread.start()
-    work()
-    stop.set()
-    thread.join()
+    try:
+        work()
+    finally:
+        stop.set()
+        thread.join()
     return counter[0]
 
 
