@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 ROUNDS = 10_000
+MOST = 512  # KiB
 
 
 def resident_kib():
@@ -14,16 +15,25 @@ def resident_kib():
         return next(int(line.split()[1]) for line in status if line.startswith("VmRSS"))
 
 
-def grows_by(work):
-    """KiB by which the process has grown over the rounds, after as many to warm up as a tenth."""
-    for _ in range(ROUNDS // 10):
-        work()
+def growth(work):
+    """KiB by which the process grows over the rounds."""
     gc.collect()
     before = resident_kib()
     for _ in range(ROUNDS):
         work()
     gc.collect()
     return resident_kib() - before
+
+
+def grows_by(work):
+    """As growth, after as many rounds to warm up as a tenth. The heap of a process grows by itself once
+    in a while; what leaks grows every time, so the least of three counts."""
+    for _ in range(ROUNDS // 10):
+        work()
+    least = growth(work)
+    for _ in range(2):
+        least = least if least < MOST else min(least, growth(work))
+    return least
 
 
 def failing(fake, call):
@@ -67,7 +77,7 @@ def closed(fake):
 
 @pytest.mark.parametrize("name", WORK)
 def test_nothing_is_kept(fake, evaluator, name):
-    assert grows_by(lambda: WORK[name](fake, evaluator)) < 512
+    assert grows_by(lambda: WORK[name](fake, evaluator)) < MOST
 
 
 def test_reference_counts_come_back(evaluator):
