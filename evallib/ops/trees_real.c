@@ -1,5 +1,6 @@
-/* Walks through trees, LANES at a time: a step takes as long as its node takes to come from
-** memory, so that steps of other trees or rows fill the time.
+/* Walks through trees, several at a time: a step takes as long as its node takes to come from
+** memory, so that steps of other trees or rows fill the time: TREES over one row, or one tree
+** over LANES rows.
 **
 ** Numbers become keys first, unsigned integers of the same order: what follows a node is then
 ** a comparison, its carry and an addition. Rows lie side by side for it, in tiles of LANES: a
@@ -9,7 +10,7 @@
 **
 ** Sums are over trees in their order, whichever way they were walked. Tried and slower: the
 ** upper levels of a tree for many rows in vectors; lists of the walks that are not at their
-** leaf; sixteen lanes, whose places do not fit into registers. */
+** leaf; sixteen at a time, whose places do not fit into registers; twelve rows. */
 #include "ops/trees.h"
 #include "real.h"
 #include <stddef.h>
@@ -18,7 +19,8 @@
 extern const evl_tree_kit TWIN(evl_tree_kit);
 
 enum {
-    LANES = 8,
+    LANES = 8,                    /* rows that go through one tree together */
+    TREES = 12,                   /* that one row goes through together */
     STEPS = 4,                    /* between two looks whether all are at their leaf */
     UNIT = 8 / sizeof(real_bits), /* columns are told in eight bytes, which addresses scale by, */
     COLUMN = LANES / UNIT,        /* and are so many of them apart */
@@ -77,31 +79,31 @@ static inline bool is_leaf(bool is_wide, const void *at)
     return is_wide ? ((const wide_node *)at)->kids == 0 : ((const small_node *)at)->kids == 0;
 }
 
-/* LANES walks of at most `depth` steps; each is over its own row when `lane` is 1, all over
-** the first when it is 0. */
-static inline __attribute__((always_inline)) void walk(bool is_wide, size_t depth,
+/* n walks of at most `depth` steps; each is over its own row when `lane` is 1, all over the
+** first when it is 0. */
+static inline __attribute__((always_inline)) void walk(bool is_wide, size_t n, size_t depth,
                                                        const real_bits *x, size_t lane,
                                                        const void **from)
 {
-    const void *at[LANES];
-#pragma GCC unroll 8
-    for (size_t k = 0; k < LANES; k++)
+    const void *at[TREES];
+#pragma GCC unroll 12
+    for (size_t k = 0; k < n; k++)
         at[k] = from[k];
     for (size_t d = 1; d <= depth; d++) {
-#pragma GCC unroll 8
-        for (size_t k = 0; k < LANES; k++)
+#pragma GCC unroll 12
+        for (size_t k = 0; k < n; k++)
             at[k] = next(is_wide, at[k], x + k * lane);
         if (d % STEPS)
             continue;
         bool all = true;
-#pragma GCC unroll 8
-        for (size_t k = 0; k < LANES; k++)
+#pragma GCC unroll 12
+        for (size_t k = 0; k < n; k++)
             all &= is_leaf(is_wide, at[k]);
         if (all)
             break;
     }
-#pragma GCC unroll 8
-    for (size_t k = 0; k < LANES; k++)
+#pragma GCC unroll 12
+    for (size_t k = 0; k < n; k++)
         from[k] = at[k];
 }
 
@@ -179,13 +181,13 @@ static const void *root_of(const evl_forest *f, bool is_wide, size_t tree)
 
 static inline real add_leaves(real sum, size_t n, const void *const *at)
 {
-    if (n < LANES) {
+    if (n < TREES) {
         for (size_t k = 0; k < n; k++)
             sum += value_of(at[k]);
         return sum;
     }
-#pragma GCC unroll 8
-    for (size_t k = 0; k < LANES; k++)
+#pragma GCC unroll 12
+    for (size_t k = 0; k < TREES; k++)
         sum += value_of(at[k]);
     return sum;
 }
@@ -195,14 +197,16 @@ static inline __attribute__((always_inline)) void one_row(const evl_forest *f, b
                                                           const real_bits *tile, real *sums)
 {
     const bool adds = f->is_single && (f->sum == EVL_TREE_SUM || f->sum == EVL_TREE_AVERAGE);
-    const void *at[LANES];
+    const void *at[TREES];
     real sum = sums[0];
-    for (size_t tree = 0; tree < f->n_trees; tree += LANES) {
-        size_t n = f->n_trees - tree < LANES ? f->n_trees - tree : LANES;
-#pragma GCC unroll 8
-        for (size_t k = 0; k < LANES; k++)
+    for (size_t tree = 0; tree < f->n_trees; tree += TREES) {
+        size_t n = f->n_trees - tree < TREES ? f->n_trees - tree : TREES;
+#pragma GCC unroll 12
+        for (size_t k = 0; k < TREES; k++)
             at[k] = root_of(f, is_wide, tree + (k < n ? k : 0));
-        walk(is_wide, f->depth[tree + n - 1], tile, 0, at); /* the deepest of them */
+        for (size_t k = 0; k < TREES && tree + TREES + k < f->n_trees; k++)
+            __builtin_prefetch(root_of(f, is_wide, tree + TREES + k));
+        walk(is_wide, TREES, f->depth[tree + n - 1], tile, 0, at); /* the deepest of them */
         if (adds)
             sum = add_leaves(sum, n, at);
         for (size_t k = 0; !adds && k < n; k++)
@@ -221,7 +225,7 @@ static inline __attribute__((always_inline)) void many_rows(const evl_forest *f,
         for (size_t i = 0; i < n; i += LANES) {
             for (size_t k = 0; k < LANES; k++)
                 at[k] = root_of(f, is_wide, tree);
-            walk(is_wide, f->depth[tree], tiles + i / LANES * tile_size(f), 1, at);
+            walk(is_wide, LANES, f->depth[tree], tiles + i / LANES * tile_size(f), 1, at);
             for (size_t k = 0; k < LANES && i + k < n; k++)
                 take_leaf(f, at[k], sums + (i + k) * f->n_targets);
         }
