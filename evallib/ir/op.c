@@ -110,14 +110,17 @@ static EvalStatus infer_bodies(evl_context *ctx, evl_node *node)
 }
 
 /* Fills what inference left open with what the file declares. */
-static void complete(evl_tensor *t, const evl_tensor *declared)
+static void complete(evl_value *v, const evl_tensor *declared)
 {
+    evl_tensor *t = &v->t;
     if (t->type == EVAL_UNDEFINED || (t->type == declared->type && !t->inner[0])) {
         t->type = declared->type;
         memcpy(t->inner, declared->inner, sizeof t->inner);
     }
     if (t->shape.rank < 0)
         t->shape = declared->shape;
+    if (t->shape.rank != declared->shape.rank)
+        v->dim_names = NULL;
     for (int32_t i = 0; i < t->shape.rank && t->shape.rank == declared->shape.rank; i++)
         if (t->shape.dim[i] < 0)
             t->shape.dim[i] = declared->shape.dim[i];
@@ -141,7 +144,7 @@ EvalStatus evl_infer_graph(evl_context *ctx, evl_graph *g)
             return st;
         for (size_t j = 0; j < n; j++)
             if (node->outputs[j])
-                complete(&node->outputs[j]->t, &declared[j]);
+                complete(node->outputs[j], &declared[j]);
     }
     return EVAL_OK;
 }

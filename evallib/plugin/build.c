@@ -72,7 +72,7 @@ EvalStatus evl_plugin_add_input(EvalCall *call, const EvalTensor *like, const ch
     if (st != EVAL_OK)
         return st;
     if (symbols && like->rank > 0) {
-        const char **names = evl_arena_take_many(c->arena, (size_t)like->rank, sizeof *names);
+        const char **names = evl_arena_take_many(c->arena, EVAL_MAX_RANK, sizeof *names);
         for (int32_t i = 0; names && i < like->rank; i++)
             if (symbols[i] && !(names[i] = evl_arena_text(c->arena, symbols[i], strlen(symbols[i]))))
                 return evl_plugin_no_memory(c);

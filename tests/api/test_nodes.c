@@ -8,7 +8,7 @@ static core c;
 static int setup(void **state)
 {
     (void)state;
-    static const char *const symbols[] = { "N", NULL };
+    static const char *const symbols[EVAL_MAX_RANK] = { "N", NULL };
     static const int64_t x_dims[] = { -1, 3 }, u_dims[] = { 2, 2 }, f_dims[] = { 7, 5, 2 },
                          s_dims[] = { -1, 4, -1 };
     static float two = 2;

@@ -65,6 +65,17 @@ def test_bodies_narrow_types_texts_and_unnamed_values_are_kept(tmp_path):
     assert saved.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "n"
 
 
+def test_an_output_of_another_rank_than_declared_has_no_names_of_sizes(tmp_path):
+    graph = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "g",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, list("abcdefg"))],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n"])])
+    model = evallib.load(helper.make_model(graph, ir_version=10).SerializeToString())
+    assert model.inputs[0].shape == tuple("abcdefg") and model.outputs[0].shape == (None,) * 7
+    model.save(tmp_path / "saved.onnx")
+    dims = onnx.load(tmp_path / "saved.onnx").graph.output[0].type.tensor_type.shape.dim
+    assert [d.dim_param for d in dims] == [""] * 7
+
+
 def test_types_stay_where_no_node_is_of_the_standard(tmp_path):
     node = helper.make_node("ArrayFeatureExtractor", ["x", "i"], ["y"], domain="ai.onnx.ml")
     graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.DOUBLE, ["n", 3])],

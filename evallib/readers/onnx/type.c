@@ -19,7 +19,7 @@ static EvalStatus name_dim(evl_onnx *o, evl_value *v, const char ***names, int32
     if (st != EVAL_OK)
         return st;
     if (!*names)
-        *names = evl_arena_take_many(o->arena, (size_t)v->t.shape.rank, sizeof **names);
+        *names = evl_arena_take_many(o->arena, EVAL_MAX_RANK, sizeof **names); /* the rank may prove another */
     char *copy = evl_arena_text(o->arena, evl_pb_text(param), evl_pb_size(param));
     if (!*names || !copy)
         return evl_no_memory(o->ctx);
