@@ -4,13 +4,14 @@
 
 enum { RESIZE_SINCE = 11, RESIZE_WITHOUT_REGION = 13, SCATTER_ELEMENTS_SINCE = 11 };
 
-/* Opsets 7 and 1 of Upsample have the factors as attributes. */
-static EvalStatus scales_of_upsample(evl_onnx *o, const evl_onnx_scope *scope,
-                                     const evl_onnx_draft *d, evl_value **scales)
+/* Opsets 7 and 1 of Upsample have the factors as attributes, which Resize has not. */
+static EvalStatus scales_of_upsample(evl_onnx *o, const evl_onnx_scope *scope, evl_onnx_draft *d,
+                                     evl_value **scales)
 {
     double four[4] = { 1, 1, 0, 0 };
     const double *from = NULL;
     int64_t n = 0;
+    size_t kept = 0;
     for (size_t i = 0; i < d->n_attributes; i++) {
         const evl_attribute *a = &d->attributes[i];
         bool is_height = strcmp(a->name, "height_scale") == 0;
@@ -22,8 +23,10 @@ static EvalStatus scales_of_upsample(evl_onnx *o, const evl_onnx_scope *scope,
             four[is_height ? 2 : 3] = a->u.number;
             from = four;
             n = 4;
-        }
+        } else
+            d->attributes[kept++] = *a;
     }
+    d->n_attributes = kept;
     float *data = evl_arena_take_many(o->arena, (size_t)n, sizeof *data);
     evl_shape shape = evl_shape_of(1, &n);
     if (data)
