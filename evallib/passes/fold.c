@@ -78,6 +78,8 @@ static bool can_fold(const folder *f, const evl_node *node)
     size_t bytes = 0;
     if (node->op->traits & (EVL_OP_CONTROL | EVL_OP_SEQUENCE | EVL_OP_NO_FOLD))
         return false;
+    if (f->env->is_for_file && node->op == &evl_op_dequantize_linear) /* what is behind it may run in integers */
+        return false;
     if (node->op->traits & EVL_OP_OF_SHAPE ? !evl_shape_is_known(&node->inputs[0]->t.shape)
                                            : !are_constant(node))
         return false;

@@ -242,6 +242,19 @@ def test_simplified_models_compute_the_same(tmp_path, name):
     assert len(saved) <= len(read)
 
 
+@pytest.mark.parametrize("name", ["digits_cnn_qdq", "mnist_int8"])
+def test_simplified_quantized_models_are_as_quantized_as_before(tmp_path, name):
+    path = ROOT.parent / "shared/models" / name / "model.onnx"
+    if not path.exists():
+        pytest.skip("the shared models are not there")
+    model = evallib.load(path, saveSimplified=True)
+    model.save(tmp_path / "saved.onnx")
+    x = {model.inputs[0].name: np.load(path.parent / "data_0/in_0.npy")}
+    one, two = (ort.InferenceSession(str(p), providers=["CPUExecutionProvider"]).run(None, x) for p in (path, tmp_path / "saved.onnx"))
+    assert np.array_equal(one[0], two[0])
+    assert np.array_equal(model.run(x)[model.outputs[0].name], evallib.load(tmp_path / "saved.onnx").run(x)[model.outputs[0].name])
+
+
 @pytest.mark.parametrize("name", ["digits.onnx", "digits.dnn"])
 def test_simplified_the_samples_compute_the_same(tmp_path, name):
     check(ROOT / "samples/digits" / name, tmp_path / "saved.onnx", saveSimplified=True)
