@@ -50,6 +50,7 @@ static evl_value *copy_value(level *l, const evl_value *v)
     copy->t = v->t;
     copy->is_constant = v->is_constant;
     copy->has_frames = v->has_frames;
+    copy->declared = v->declared;
     copy->dim_names = v->dim_names;
     return l->copies[v->index] = copy;
 }

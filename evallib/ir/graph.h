@@ -24,6 +24,7 @@ struct evl_value {
     evl_graph *graph;             /* the graph it belongs to */
     size_t index;                 /* in graph->values */
     evl_tensor t;                 /* type and shape as far as known; data of a constant */
+    const evl_shape *declared;    /* what the file says of an input or output, which t may forget; or NULL */
     const char *const *dim_names; /* EVAL_MAX_RANK symbolic names, NULL where there is none; or NULL */
     evl_node *producer;           /* NULL: input or constant */
     size_t output;                /* which of the producer's outputs */

@@ -206,13 +206,17 @@ static void put_type(onnx_writer *w, uint32_t field, const evl_tensor *t, const 
     evl_pb_end(&w->pb, field, type);
 }
 
-/* What a branch that is not taken gives may contradict its declared shape: a body's has none. */
-static void put_info(onnx_writer *w, uint32_t field, evl_value *v)
+typedef enum graph_kind { NETWORK, LOOP_BODY, BRANCH } graph_kind;
+
+/* What a branch that is not taken gives may contradict its declared shape: it has none. */
+static void put_info(onnx_writer *w, uint32_t field, evl_value *v, graph_kind kind)
 {
     char room[LONGEST_NAME];
     evl_tensor t = v->t;
-    if (field == GRAPH_OUTPUT && v->graph->outer)
+    if (field == GRAPH_OUTPUT && kind == BRANCH)
         t.shape = evl_shape_unknown();
+    else if (t.shape.rank < 0 && v->declared)
+        t.shape = *v->declared;
     size_t info = evl_pb_begin(&w->pb);
     evl_pb_put_text(&w->pb, INFO_NAME, name_of(w, v, room));
     if (v->t.type != EVAL_UNDEFINED)
@@ -230,7 +234,7 @@ static const int kind_numbers[] = {
     [EVL_ATTRIBUTE_GRAPHS] = 10, [EVL_ATTRIBUTE_TYPE] = 13,
 };
 
-static void put_graph(onnx_writer *w, uint32_t field, evl_graph *g);
+static void put_graph(onnx_writer *w, uint32_t field, evl_graph *g, graph_kind kind);
 
 static void put_list_item(onnx_writer *w, const evl_attribute *a, size_t i)
 {
@@ -241,7 +245,7 @@ static void put_list_item(onnx_writer *w, const evl_attribute *a, size_t i)
         evl_pb_put_bytes(&w->pb, ATTRIBUTE_STRINGS, a->u.texts[i].text, a->u.texts[i].size);
         break;
     case EVL_ATTRIBUTE_TENSORS: put_tensor(w, ATTRIBUTE_TENSORS, "", a->u.tensors[i]); break;
-    case EVL_ATTRIBUTE_GRAPHS: put_graph(w, ATTRIBUTE_GRAPHS, a->u.graphs[i]); break;
+    case EVL_ATTRIBUTE_GRAPHS: put_graph(w, ATTRIBUTE_GRAPHS, a->u.graphs[i], BRANCH); break;
     default: break;
     }
 }
@@ -266,7 +270,9 @@ static void put_attribute(onnx_writer *w, const evl_attribute *a)
         break;
     case EVL_ATTRIBUTE_TENSOR: put_tensor(w, ATTRIBUTE_T, "", a->u.tensor); break;
     case EVL_ATTRIBUTE_TYPE: put_type(w, ATTRIBUTE_TP, a->u.tensor, NULL); break;
-    case EVL_ATTRIBUTE_GRAPH: put_graph(w, ATTRIBUTE_G, a->u.graph); break;
+    case EVL_ATTRIBUTE_GRAPH:
+        put_graph(w, ATTRIBUTE_G, a->u.graph, strcmp(a->name, "body") == 0 ? LOOP_BODY : BRANCH);
+        break;
     default:
         for (size_t i = 0; i < a->n; i++)
             put_list_item(w, a, i);
@@ -402,7 +408,7 @@ static void put_node(onnx_writer *w, const evl_node *node)
         put_as_it_is(w, node, change);
 }
 
-static void put_graph(onnx_writer *w, uint32_t field, evl_graph *g)
+static void put_graph(onnx_writer *w, uint32_t field, evl_graph *g, graph_kind kind)
 {
     char room[LONGEST_NAME];
     size_t begun = evl_pb_begin(&w->pb);
@@ -413,9 +419,9 @@ static void put_graph(onnx_writer *w, uint32_t field, evl_graph *g)
         if (g->values[i]->is_constant)
             put_tensor(w, GRAPH_INITIALIZER, name_of(w, g->values[i], room), &g->values[i]->t);
     for (size_t i = 0; i < g->n_inputs; i++)
-        put_info(w, GRAPH_INPUT, g->inputs[i]);
+        put_info(w, GRAPH_INPUT, g->inputs[i], kind);
     for (size_t i = 0; i < g->n_outputs; i++)
-        put_info(w, GRAPH_OUTPUT, g->outputs[i]);
+        put_info(w, GRAPH_OUTPUT, g->outputs[i], kind);
     evl_pb_end(&w->pb, field, begun);
 }
 
@@ -475,7 +481,7 @@ static EvalStatus put_model(onnx_writer *w, evl_graph *g, evl_arena *arena)
     claim_all_names(w, g);
     evl_pb_put_int(&w->pb, MODEL_IR, IR_VERSION);
     evl_pb_put_text(&w->pb, MODEL_PRODUCER, "evallib");
-    put_graph(w, MODEL_GRAPH, g);
+    put_graph(w, MODEL_GRAPH, g, NETWORK);
     put_opset(w, "", w->opset);
     put_opsets(w, g, seen);
     if (w->pb.status == EVAL_OK && w->n_missing)

@@ -44,8 +44,10 @@ static EvalStatus give_outputs(evl_context *ctx, evl_graph *g, evl_value *const 
         if (is_given_here(g, v) && (!wanted || wanted[i] == v))
             continue;
         evl_value *y = evl_build_1(&b, &evl_op_identity, wanted ? wanted[i]->name : NULL, v);
-        if (y)
+        if (y) {
+            y->declared = wanted ? wanted[i]->declared : v->declared;
             g->outputs[i] = y;
+        }
     }
     return b.status;
 }

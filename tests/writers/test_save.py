@@ -76,6 +76,22 @@ def test_an_output_of_another_rank_than_declared_has_no_names_of_sizes(tmp_path)
     assert [d.dim_param for d in dims] == [""] * 7
 
 
+@pytest.mark.parametrize("simplified", [False, True])
+@pytest.mark.parametrize("name", ["loops", "old_upsample", "reversed"])
+def test_our_own_models_saved_compute_the_same(tmp_path, name, simplified):
+    check(ROOT / "tests/data/onnx" / f"{name}.onnx", tmp_path / "saved.onnx", saveSimplified=simplified)
+
+
+def test_what_a_file_declares_of_a_body_is_kept(tmp_path):
+    evallib.load(ROOT / "tests/data/onnx/loops.onnx").save(tmp_path / "saved.onnx")
+    read, saved = (onnx.load(p).graph for p in (ROOT / "tests/data/onnx/loops.onnx", tmp_path / "saved.onnx"))
+    bodies = [[at.g for n in g.node for at in n.attribute if at.name == "body" and n.op_type != "SequenceMap"]
+              for g in (read, saved)]
+    assert len(bodies[0]) == 2
+    for old, new in zip(*bodies):
+        assert [v.type for v in [*new.input, *new.output]] == [v.type for v in [*old.input, *old.output]]
+
+
 def test_types_stay_where_no_node_is_of_the_standard(tmp_path):
     node = helper.make_node("ArrayFeatureExtractor", ["x", "i"], ["y"], domain="ai.onnx.ml")
     graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.DOUBLE, ["n", 3])],

@@ -36,6 +36,19 @@ static EvalStatus read_value_info(evl_onnx *o, evl_bytes message, onnx_value_inf
     return evl_pb_read(o->ctx, &evl_onnx_value_info_schema, message, info);
 }
 
+/* For who writes the graph again: shapes are inferred anew, and in loops forgotten. */
+static EvalStatus keep_declared(evl_onnx *o, evl_value *v)
+{
+    evl_shape *shape;
+    if (v->t.shape.rank < 0)
+        return EVAL_OK;
+    if (!(shape = evl_arena_take(o->arena, sizeof *shape)))
+        return evl_no_memory(o->ctx);
+    *shape = v->t.shape;
+    v->declared = shape;
+    return EVAL_OK;
+}
+
 static EvalStatus read_input(evl_onnx *o, evl_onnx_scope *scope, evl_bytes message)
 {
     onnx_value_info info;
@@ -56,7 +69,8 @@ static EvalStatus read_input(evl_onnx *o, evl_onnx_scope *scope, evl_bytes messa
         return st;
     if (!evl_graph_add_input(scope->graph, v))
         return evl_no_memory(o->ctx);
-    return evl_onnx_type(o, info.type, v);
+    st = evl_onnx_type(o, info.type, v);
+    return st == EVAL_OK ? keep_declared(o, v) : st;
 }
 
 static EvalStatus read_inputs(evl_onnx *o, evl_onnx_scope *scope, evl_pb_many messages)
@@ -147,6 +161,8 @@ static EvalStatus read_outputs(evl_onnx *o, evl_onnx_scope *scope, evl_pb_many m
             st = evl_no_memory(o->ctx);
         if (st == EVAL_OK && v->t.type == EVAL_UNDEFINED)
             st = evl_onnx_type(o, info.type, v);
+        if (st == EVAL_OK)
+            st = keep_declared(o, v);
     }
     return st;
 }
