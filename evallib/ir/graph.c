@@ -113,9 +113,10 @@ void evl_node_output(evl_node *node, size_t output, evl_value *v)
 bool evl_node_attributes(evl_node *node, const evl_attribute *attributes, size_t n)
 {
     evl_attribute *copy = evl_arena_take_many(node->graph->arena, n, sizeof *copy);
-    if (!copy || n == 0)
-        return n == 0;
-    memcpy(copy, attributes, n * sizeof *copy);
+    if (n && !copy)
+        return false;
+    if (n)
+        memcpy(copy, attributes, n * sizeof *copy);
     node->attributes = copy;
     node->n_attributes = n;
     return true;

@@ -168,18 +168,6 @@ typedef struct affine {
     size_t n;
 } affine;
 
-enum { X, GAMMA, BETA, MEAN, VARIANCE, BATCH_INPUTS };
-
-/* BatchNormalization: gamma / sqrt(variance + epsilon), and what is left of the bias. */
-static void batch_of(const evl_node *node, size_t i, double *scale, double *bias)
-{
-    double in[BATCH_INPUTS] = { 0 };
-    for (int j = GAMMA; j < BATCH_INPUTS; j++)
-        in[j] = evl_tensor_f64(&node->inputs[j]->t, i);
-    *scale = in[GAMMA] / sqrt(in[VARIANCE] + evl_node_number(node, "epsilon", (double)1e-5f));
-    *bias = in[BETA] - in[MEAN] * *scale;
-}
-
 /* The operand of an Add or Mul that is a number a channel of `whole`; NULL: none is. */
 static const evl_value *channel_numbers(const evl_node *node, const evl_value *whole)
 {
@@ -204,7 +192,7 @@ static EvalStatus make_affine(evl_context *ctx, void *block, void *arg)
     for (size_t i = 0; i < how->n; i++) {
         double scale = 1, bias = 0;
         if (!numbers)
-            batch_of(node, i, &scale, &bias);
+            evl_match_batch_at(node, i, &scale, &bias);
         else
             *(node->op == &evl_op_add ? &bias : &scale) = evl_tensor_f64(&numbers->t, i);
         bias += how->bias ? scale * evl_tensor_f64(&how->bias->t, i) : 0;
@@ -217,17 +205,10 @@ static EvalStatus make_affine(evl_context *ctx, void *block, void *arg)
 
 static bool is_batch(const conv *c, const evl_node *node)
 {
-    if (node->op != &evl_op_batch_normalization || node->n_inputs != BATCH_INPUTS ||
-        evl_node_int(node, "training_mode", 0) || evl_node_int(node, "spatial", 1) != 1)
-        return false;
-    for (int i = GAMMA; i < BATCH_INPUTS; i++)
-        if (!is_of_model(node->inputs[i]) ||
-            evl_shape_count(&node->inputs[i]->t.shape) != (size_t)c->output->t.shape.dim[1])
-            return false;
-    for (size_t i = 1; i < node->n_outputs; i++)
-        if (node->outputs[i])
-            return false;
-    return true;
+    bool is = evl_match_batch(node, (size_t)c->output->t.shape.dim[1]);
+    for (size_t i = 1; i < node->n_inputs && is; i++)
+        is = is_of_model(node->inputs[i]);
+    return is;
 }
 
 static bool can_take_affine(const conv *c, const evl_node *node)

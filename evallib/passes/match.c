@@ -1,5 +1,7 @@
 /* Who reads what, and which numbers stand beside it. */
 #include "passes/match.h"
+#include "ops/ops.h"
+#include <math.h>
 
 static void forget(evl_graph *g)
 {
@@ -65,6 +67,34 @@ evl_value *evl_match_beside(const evl_node *node, double *number, size_t *at)
             return node->inputs[1 - i];
         }
     return NULL;
+}
+
+enum { X, GAMMA, BETA, MEAN, VARIANCE, BATCH_INPUTS };
+
+bool evl_match_batch(const evl_node *node, size_t n)
+{
+    if (node->op != &evl_op_batch_normalization || node->n_inputs != BATCH_INPUTS ||
+        evl_node_int(node, "training_mode", 0) || evl_node_int(node, "spatial", 1) != 1)
+        return false;
+    for (size_t i = GAMMA; i < BATCH_INPUTS; i++) {
+        const evl_value *v = node->inputs[i];
+        if (!v || !v->is_constant || !v->t.data || evl_shape_count(&v->t.shape) != n)
+            return false;
+    }
+    for (size_t i = 1; i < node->n_outputs; i++)
+        if (node->outputs[i])
+            return false;
+    return true;
+}
+
+/* gamma / sqrt(variance + epsilon), and what is left of the bias. */
+void evl_match_batch_at(const evl_node *node, size_t channel, double *scale, double *bias)
+{
+    double in[BATCH_INPUTS] = { 0 };
+    for (size_t i = GAMMA; i < BATCH_INPUTS; i++)
+        in[i] = evl_tensor_f64(&node->inputs[i]->t, channel);
+    *scale = in[GAMMA] / sqrt(in[VARIANCE] + evl_node_number(node, "epsilon", (double)1e-5f));
+    *bias = in[BETA] - in[MEAN] * *scale;
 }
 
 bool evl_match_become(evl_node *node, const evl_op *op, evl_value *const *inputs, size_t n_inputs,

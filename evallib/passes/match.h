@@ -18,6 +18,11 @@ const evl_node *evl_match_made(const evl_value *v, const evl_op *);
 /* The other operand of a node of two, when one is a constant number; *at: which that is. */
 evl_value *evl_match_beside(const evl_node *, double *number, size_t *at);
 
+/* A BatchNormalization of n channels as in inference, all of whose numbers are constants. */
+bool evl_match_batch(const evl_node *, size_t n);
+/* What it does to a channel: scale * x + bias. */
+void evl_match_batch_at(const evl_node *, size_t channel, double *scale, double *bias);
+
 /* Makes the node another of EVL_NEWEST; its outputs stay. False: no memory. */
 bool evl_match_become(evl_node *, const evl_op *, evl_value *const *inputs, size_t n_inputs,
                       const evl_attribute *, size_t n_attributes);

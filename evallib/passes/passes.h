@@ -21,6 +21,7 @@ EVL_MUST_USE EvalStatus evl_passes_run(evl_context *, const evl_pass_env *, evl_
 
 evl_pass evl_pass_integers;     /* what is between DequantizeLinear and QuantizeLinear */
 evl_pass evl_pass_fold;         /* types, shapes, constants: see fold.c */
+evl_pass evl_pass_fuse_batch;   /* a file's BatchNormalizations into the weights of convolutions */
 evl_pass evl_pass_fuse_attention; /* softmax of a product, times a matrix */
 evl_pass evl_pass_fuse_gelu;    /* Gelu written out becomes Gelu */
 evl_pass evl_pass_fuse_norm;    /* Layer- and RMSNormalization written out */

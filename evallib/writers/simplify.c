@@ -86,6 +86,8 @@ EvalStatus evl_simplify(evl_context *ctx, const evl_pass_env *env, evl_graph *co
     for_file.is_for_file = true;
     EvalStatus st = evl_pass_fold(ctx, &for_file, copy);
     if (st == EVAL_OK)
+        st = evl_pass_fuse_batch(ctx, &for_file, copy);
+    if (st == EVAL_OK)
         st = give_outputs(ctx, copy, wanted);
     if (st == EVAL_OK)
         st = give_outputs_of_bodies(ctx, copy);

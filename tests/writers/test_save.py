@@ -221,6 +221,21 @@ def test_simplified_branches_are_chosen_and_bodies_give_values_of_their_own(tmp_
     assert [n.op_type for n in saved.node] == ["Exp", "ReduceMax", "Cast", "If", "Add"]
 
 
+def test_simplified_batch_normalizations_are_part_of_convolutions(tmp_path):
+    node = helper.make_node
+
+    def norm(x, y, **attributes):
+        return node("BatchNormalization", [x, "gamma", "beta", "mean", "var"], [y], **attributes)
+    nodes = [node("Unsqueeze", ["x", "axes"], ["u"]), node("Conv", ["u", "w"], ["a"]), norm("a", "b", epsilon=0.5),
+             node("Conv", ["b", "v", "bias"], ["c"], strides=[2], group=3), norm("c", "d"), node("Relu", ["d"], ["y"])]
+    saved = simplified(tmp_path, nodes, ["y"], [
+        helper.make_tensor("axes", TensorProto.INT64, [1], [1]), floats("w", 3, 1, 2), floats("v", 3, 1, 1),
+        floats("bias", 3), floats("gamma", 3), floats("beta", 3), floats("mean", 3), floats("var", 3)])
+    assert [n.op_type for n in saved.node] == ["Unsqueeze", "Conv", "Conv", "Relu"]
+    assert [n.output[0] for n in saved.node] == ["u", "b", "d", "y"]
+    assert len(saved.initializer) == 5
+
+
 def test_simplified_nothing_grows(tmp_path):
     node = helper.make_node
     quantized = helper.make_tensor("q", TensorProto.INT8, [4, 4096], [i % 9 for i in range(4 * 4096)])
