@@ -150,7 +150,7 @@ bool evl_can_block_pool(evl_context *ctx, const evl_use *use)
 {
     evl_stencil window;
     return is_turnable(use) && pool_window(ctx, use, false, &window) == EVAL_OK &&
-           evl_bands_fit(&window);
+           evl_stencil_out(&window) > 0 && evl_bands_fit(&window);
 }
 
 /* --- descriptors --- */

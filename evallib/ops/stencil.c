@@ -134,8 +134,14 @@ static void pad_same(evl_stencil *w, int d, padding how)
     w->end[d] = total - w->begin[d];
 }
 
+static int64_t floor_divide(int64_t n, int64_t by)
+{
+    return n / by - (n % by < 0);
+}
+
+/* least: how many outputs there must be. */
 static EvalStatus place(evl_context *ctx, evl_stencil *w, int d, padding how,
-                        evl_stencil_rounding rounding)
+                        evl_stencil_rounding rounding, int64_t least)
 {
     if (w->in[d] == EVL_UNKNOWN_DIM || w->kernel[d] == EVL_UNKNOWN_DIM) {
         w->out[d] = EVL_UNKNOWN_DIM;
@@ -148,13 +154,13 @@ static EvalStatus place(evl_context *ctx, evl_stencil *w, int d, padding how,
     if (how == VALID)
         w->begin[d] = w->end[d] = 0;
     int64_t padded = w->in[d] + w->begin[d] + w->end[d], room = padded - evl_stencil_reach(w, d);
-    bool is_ceil = rounding == EVL_STENCIL_CEIL;
-    if (room < 0 && !(is_ceil && room + w->stride[d] > 0)) /* a part of a window counts there */
+    bool is_ceil = rounding == EVL_STENCIL_CEIL; /* a part of a window counts there */
+    w->out[d] = (is_ceil ? ceil_divide(room, w->stride[d]) : floor_divide(room, w->stride[d])) + 1;
+    if (w->out[d] < least)
         return evl_fail(ctx, EVAL_ERR_SHAPE,
                         "the kernel reaches over %lld elements, expected at most the padded "
                         "input's %lld",
                         (long long)evl_stencil_reach(w, d), (long long)padded);
-    w->out[d] = (is_ceil ? ceil_divide(room, w->stride[d]) : room / w->stride[d]) + 1;
     /* A window that would begin in the padding behind the input is left out. */
     if (is_ceil && (w->out[d] - 1) * w->stride[d] >= w->in[d] + w->begin[d])
         w->out[d]--;
@@ -169,7 +175,7 @@ EvalStatus evl_stencil_of(evl_context *ctx, const evl_use *use, const evl_shape 
     if (st == EVAL_OK)
         st = evl_stencil_attributes(ctx, use, x, kernel, w);
     for (int d = DIMS - (st == EVAL_OK ? w->n : 0); d < DIMS && st == EVAL_OK; d++)
-        st = place(ctx, w, d, how, rounding);
+        st = place(ctx, w, d, how, rounding, kernel != NULL);
     return st;
 }
 

@@ -8,7 +8,8 @@
 typedef enum evl_stencil_rounding { EVL_STENCIL_FLOOR, EVL_STENCIL_CEIL } evl_stencil_rounding;
 
 /* Of input x with known rank, from the node's attributes. kernel: its sizes (-1 where
-** not known), or NULL: kernel_shape has them, and must be there. */
+** not known), or NULL: kernel_shape has them, and must be there. It is a pool's then, whose
+** windows may just miss the input: there is no output, but no failure either. */
 EVL_MUST_USE EvalStatus evl_stencil_of(evl_context *, const evl_use *, const evl_shape *x,
                                        const int64_t *kernel, evl_stencil_rounding, evl_stencil *);
 

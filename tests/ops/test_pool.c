@@ -168,13 +168,34 @@ static void a_part_of_a_window_counts_where_sizes_are_rounded_up(void **state)
           .attributes = { wide, up, evl_attribute_ints("strides", stride, 1) },
           .in = { from },
           .out = { evl_test_reals(mean, 3, to) } },
-        { .op = "MaxPool",
-          .attributes = { wide, up },
-          .in = { from },
-          .out = { evl_test_reals(most, 3, to) },
-          .status = EVAL_ERR_SHAPE },
     };
     check_cases(cases, sizeof cases / sizeof cases[0]);
+}
+
+static void windows_that_just_miss_the_input_give_nothing(void **state)
+{
+    static const char *const ops[] = { "MaxPool", "AveragePool", "LpPool" };
+    const double in[] = { 3, -4 };
+    const evl_tensor from = evl_test_tensor(EVAL_FLOAT64, in, 3, (const int64_t[]){ 1, 1, 2 });
+    const evl_tensor nothing = evl_test_reals(in, 3, (const int64_t[]){ 1, 1, 0 });
+    const evl_tensor no_index = evl_test_tensor(EVAL_INT64, right_index, 3, (const int64_t[]){ 1, 1, 0 });
+    (void)state;
+    for (int64_t wide = 3; wide <= 6; wide++)
+        for (int64_t stride = 1; stride <= 3; stride++)
+            for (int i = 0; i < 4; i++) {
+                bool is_up = i == 3;
+                if (is_up && wide - 2 < stride)
+                    continue; /* a part of a window counts */
+                op_case c = { .op = ops[i % 3],
+                              .attributes = { evl_attribute_ints("kernel_shape", &wide, 1),
+                                              evl_attribute_ints("strides", &stride, 1),
+                                              evl_attribute_int("ceil_mode", is_up) },
+                              .in = { from },
+                              .out = { nothing, i == 0 ? no_index : (evl_tensor){ 0 } } };
+                bool is_far = is_up ? wide - 2 >= 2 * stride : wide - 2 > stride;
+                c.status = is_far ? EVAL_ERR_SHAPE : EVAL_OK;
+                check_case(&c);
+            }
 }
 
 static void global_poolings_see_everything(void **state)
@@ -204,6 +225,7 @@ int main(void)
         cmocka_unit_test(a_nan_is_the_largest),
         cmocka_unit_test(integers_are_pooled),
         cmocka_unit_test(a_part_of_a_window_counts_where_sizes_are_rounded_up),
+        cmocka_unit_test(windows_that_just_miss_the_input_give_nothing),
         cmocka_unit_test(global_poolings_see_everything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
