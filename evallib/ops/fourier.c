@@ -37,17 +37,19 @@ static EvalStatus axis_of(evl_context *ctx, const evl_use *use, int32_t *axis, e
                     given);
 }
 
-/* The length of the transform: by default that of the axis, or what gives a spectrum that is
-** one half. */
+/* The length of the transform: by default that of the axis, which may have no element, or what
+** gives a spectrum that is one half. */
 static EvalStatus length_of(evl_context *ctx, const evl_use *use, int32_t axis, int64_t *n)
 {
     int64_t size = use->in[0]->shape.dim[axis];
-    bool is_half = is_true(use->node, "inverse", 0) && is_true(use->node, "onesided", 0);
+    bool is_onesided = is_true(use->node, "onesided", 0);
+    bool is_half = is_onesided && is_true(use->node, "inverse", 0);
     *n = size < 0 ? EVL_UNKNOWN_DIM : is_half ? 2 * (size - 1) : size;
     evl_known known = evl_use_int(use, "", 1, n);
     if (known == EVL_UNKNOWN)
         *n = EVL_UNKNOWN_DIM;
-    if (*n > 0 || *n == EVL_UNKNOWN_DIM)
+    bool is_empty = size == 0 && known == EVL_ABSENT && !is_onesided;
+    if (*n > 0 || *n == EVL_UNKNOWN_DIM || is_empty)
         return EVAL_OK;
     return evl_fail(ctx, EVAL_ERR_SHAPE, "the length of the transform is %" PRId64, *n);
 }

@@ -189,7 +189,7 @@ static EvalStatus prepare(evl_prepare *p, EvalStatus (*read)(const evl_prepare *
         return evl_no_memory(p->ctx);
     EvalStatus st = read(p, f);
     p->state = f;
-    return st == EVAL_OK ? make_tables(p, f) : st;
+    return st == EVAL_OK && f->n > 0 ? make_tables(p, f) : st;
 }
 
 static EvalStatus prepare_dft(evl_prepare *p)
@@ -297,7 +297,8 @@ static EvalStatus run_lines(const evl_call *call, evl_tile_work *work)
 {
     const evl_fourier *f = call->state;
     evl_call own = *call;
-    evl_parallel_for(call->machine->pool, f->outer * f->inner, work, &own);
+    if (f->n > 0)
+        evl_parallel_for(call->machine->pool, f->outer * f->inner, work, &own);
     return EVAL_OK;
 }
 

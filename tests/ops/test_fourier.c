@@ -114,6 +114,20 @@ static void frames_are_weighed_and_transformed(void **state)
     check_case(&c);
 }
 
+static void nothing_has_no_spectrum(void **state)
+{
+    const evl_attribute inverse = evl_attribute_int("inverse", 1), half = evl_attribute_int("onesided", 1);
+    const evl_tensor nothing = evl_test_reals(x, 3, (const int64_t[]){ 2, 0, 1 }),
+                     spectrum = evl_test_reals(x, 3, (const int64_t[]){ 2, 0, 2 });
+    (void)state;
+    const op_case cases[] = {
+        { .op = "DFT", .in = { nothing }, .out = { spectrum } },
+        { .op = "DFT", .attributes = { inverse }, .in = { spectrum }, .out = { spectrum } },
+        { .op = "DFT", .attributes = { half }, .in = { nothing }, .out = { spectrum }, .status = EVAL_ERR_SHAPE },
+    };
+    check_cases(cases, sizeof cases / sizeof cases[0]);
+}
+
 static void what_is_no_signal_is_refused(void **state)
 {
     const int64_t none = 0;
@@ -146,6 +160,7 @@ int main(void)
         cmocka_unit_test(any_length_is_a_sum),
         cmocka_unit_test(half_a_spectrum_gives_the_real_signal_back),
         cmocka_unit_test(frames_are_weighed_and_transformed),
+        cmocka_unit_test(nothing_has_no_spectrum),
         cmocka_unit_test(what_is_no_signal_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
