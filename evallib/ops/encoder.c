@@ -4,6 +4,8 @@
 #include "ops/ops.h"
 #include <string.h>
 
+enum { LAST_COUNTS_SINCE = 4 };
+
 /* A list as a file gives it. */
 typedef struct list {
     EvalType type; /* UNDEFINED: none */
@@ -185,6 +187,8 @@ static EvalStatus prepare(evl_prepare *p)
                         keys.n, values.n);
     list other = other_of(p->use.node, values.type, &o);
     st = put_keys(p, e, &keys);
+    /* Opset 4 of ai.onnx.ml says the last; 2 and 3 say nothing, and runtimes take the first. */
+    e->keys.last_counts = is_two_way(p->use.node) || p->use.node->version >= LAST_COUNTS_SINCE;
     p->state = e;
     return st == EVAL_OK ? put_values(p, e, &values, &other) : st;
 }

@@ -28,7 +28,7 @@ static bool make(evl_arena *arena, const int64_t *ints, const EvalString *texts,
         keys[i] = (evl_lookup_key){ ints ? ints[i] : 0, texts ? texts[i] : (EvalString){ 0 }, i };
     if (n)
         qsort(keys, n, sizeof *keys, by_key);
-    *to = (evl_lookup){ n, keys };
+    *to = (evl_lookup){ .n = n, .sorted = keys };
     return true;
 }
 
@@ -57,12 +57,13 @@ static size_t find(const evl_lookup *l, const evl_lookup_key *wanted)
     size_t low = 0, high = l->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare(&l->sorted[middle], wanted) < 0)
+        if (compare(&l->sorted[middle], wanted) < l->last_counts)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < l->n && compare(&l->sorted[low], wanted) == 0 ? l->sorted[low].index : l->n;
+    size_t at = l->last_counts ? low - 1 : low; /* SIZE_MAX: all are larger */
+    return at < l->n && compare(&l->sorted[at], wanted) == 0 ? l->sorted[at].index : l->n;
 }
 
 size_t evl_lookup_int(const evl_lookup *l, int64_t i)

@@ -1,5 +1,5 @@
 /* lookup.h - which of a list of keys one is: integers, numbers or texts. Of equal keys the
-** first counts. Texts are not copied. */
+** first counts, unless the last is said to. Texts are not copied. */
 #ifndef EVL_OPS_LOOKUP_H
 #define EVL_OPS_LOOKUP_H
 #include "base/arena.h"
@@ -14,6 +14,7 @@ typedef struct evl_lookup_key {
 typedef struct evl_lookup {
     size_t n;
     const evl_lookup_key *sorted;
+    bool last_counts; /* may be set once it is made */
 } evl_lookup;
 
 bool evl_lookup_ints(evl_arena *, const int64_t *, size_t n, evl_lookup *); /* false: no memory */

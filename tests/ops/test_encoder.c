@@ -77,10 +77,34 @@ static void the_first_label_encoder_counts_both_ways(void **state)
     check_cases(cases, sizeof cases / sizeof cases[0]);
 }
 
+/* "If a key is repeated, the last key takes precedence", since opset 4. */
+static void of_equal_keys_the_last_counts(void **state)
+{
+    static const int64_t keys[] = { 7, 3, 7, 1, 7 }, values[] = { 1, 2, 3, 4, 5 }, asked[] = { 1, 3, 7, 9, 0 },
+                         last[] = { 4, 2, 5, -1, -1 }, first[] = { 4, 2, 1, -1, -1 };
+    (void)state;
+    for (int version = 2; version <= 4; version++) {
+        const op_case c = { "ai.onnx.ml.LabelEncoder", .version = version,
+                            .attributes = { evl_attribute_ints("keys_int64s", keys, 5),
+                                            evl_attribute_ints("values_int64s", values, 5) },
+                            .in = { vector(EVAL_INT64, asked, 5) },
+                            .out = { vector(EVAL_INT64, version < 4 ? first : last, 5) } };
+        check_case(&c);
+    }
+    const EvalString twice[] = { words[0], words[1], words[0] };
+    const int64_t places[] = { 1, 2, 0 };
+    const op_case c = { "ai.onnx.ml.LabelEncoder", .version = 1,
+                        .attributes = { texts("classes_strings", twice, 3), evl_attribute_int("default_int64", 0) },
+                        .in = { vector(EVAL_STRING, (const EvalString[]){ words[1], words[0], other[0] }, 3) },
+                        .out = { vector(EVAL_INT64, places, 3) } };
+    check_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_of_every_type_find_their_values),
+        cmocka_unit_test(of_equal_keys_the_last_counts),
         cmocka_unit_test(the_first_label_encoder_counts_both_ways),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
