@@ -456,15 +456,17 @@ static EvalStatus run_global(const evl_call *call)
     return EVAL_OK;
 }
 
-/* GlobalLpPool is one window over everything. */
+/* GlobalLpPool is one window over everything: over nothing, one of padding. */
 static EvalStatus prepare_global_lp(evl_prepare *p)
 {
     const evl_shape *x = &p->use.in[0]->shape;
     evl_stencil w = { .n = EVL_STENCIL_DIMS };
     for (int d = 0; d < EVL_STENCIL_DIMS; d++)
         w.in[d] = w.kernel[d] = w.stride[d] = w.dilation[d] = w.out[d] = 1;
-    w.in[H] = w.kernel[H] = (int64_t)evl_shape_count_part(x, 2, x->rank - 1);
-    w.in[W] = w.kernel[W] = x->dim[x->rank - 1];
+    w.in[H] = (int64_t)evl_shape_count_part(x, 2, x->rank - 1);
+    w.in[W] = x->dim[x->rank - 1];
+    for (int d = H; d <= W; d++)
+        w.kernel[d] = w.in[d] ? w.in[d] : 1;
     return prepare_window(p, &w);
 }
 

@@ -218,6 +218,23 @@ static void global_poolings_see_everything(void **state)
     check_cases(cases, sizeof cases / sizeof cases[0]);
 }
 
+static void global_poolings_may_see_nothing(void **state)
+{
+    static const double zeros[6], least[] = { -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY, -INFINITY },
+                        none[] = { NAN, NAN, NAN, NAN, NAN, NAN };
+    static const char *const ops[] = { "GlobalLpPool", "GlobalMaxPool", "GlobalAveragePool" };
+    static const double *const give[] = { zeros, least, none };
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int d = 2; d < 5; d++) {
+            int64_t dims[] = { 2, 3, 4, 5, 6 };
+            dims[d] = 0;
+            const op_case c = { .op = ops[i], .in = { evl_test_reals(x, 5, dims) },
+                                .out = { evl_test_reals(give[i], 5, (const int64_t[]){ 2, 3, 1, 1, 1 }) } };
+            check_case(&c);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +244,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_window_counts_where_sizes_are_rounded_up),
         cmocka_unit_test(windows_that_just_miss_the_input_give_nothing),
         cmocka_unit_test(global_poolings_see_everything),
+        cmocka_unit_test(global_poolings_may_see_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
