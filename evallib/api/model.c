@@ -28,6 +28,7 @@ static void start_machine(evl_model *m, evl_precision precision, unsigned cpu)
         precision == EVL_DOUBLE ? evl_kernels_choose_d(cpu) : evl_kernels_choose_f(cpu);
     m->machine = (evl_machine){ .precision = precision, .k = choice.k, .blas = &m->blas };
     m->machine.lanes = choice.lanes;
+    m->machine.narrow_lanes = choice.narrow_lanes;
     m->machine.foreign_gemm = m->plugins.gemm[precision];
     m->machine.foreign_conv = m->plugins.conv[precision];
     m->machine.accuracy = (evl_accuracy)m->settings.accuracy;

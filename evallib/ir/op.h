@@ -29,6 +29,7 @@ typedef struct evl_machine {
     const struct evl_loops *loops[EVL_N_TYPES]; /* by storage type; NULL: no arithmetic. float32
                                                    in double too, where models quantize in it */
     size_t lanes;                               /* reals in a vector: a block of channels */
+    size_t narrow_lanes;                        /* in one of half the width that is as fast, or 0 */
     evl_accuracy accuracy;
     evl_pool *pool;
     const evl_blas *blas;

@@ -23,4 +23,7 @@ typedef struct evl_kernels {
 } evl_kernels;
 
 extern const evl_kernels *const TWIN(evl_kernel_sets)[]; /* best first, NULL at the end */
+
+/* For blocks of so many lanes: the set's own, or those of one below it. */
+const evl_blocked_kernels *TWIN(evl_blocked_of)(const evl_kernels *, size_t lanes);
 #endif

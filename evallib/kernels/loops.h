@@ -145,7 +145,7 @@ typedef struct evl_kernel_choice {
     const char *name;
     const struct evl_kernels *k;
     const evl_loops *loops;
-    size_t lanes; /* reals in a vector */
+    size_t lanes, narrow_lanes; /* reals in a vector; in one of half the width that is as fast, or 0 */
 } evl_kernel_choice;
 
 evl_kernel_choice evl_kernels_choose_f(unsigned cpu);

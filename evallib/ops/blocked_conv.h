@@ -26,7 +26,9 @@ static inline EvalStatus evl_conv_block(evl_prepare *p, const evl_blocked_conv *
                                         const evl_conv_packing *how, const void **block)
 {
     const evl_tensor *scale = evl_use_in(&p->use, EVL_CONV_SCALE);
-    const char *kind = evl_prepare_kind(p, name, c->groups, c->out_channels, c->in_channels);
+    enum { MOST_LANES = 64 };
+    const char *kind = evl_prepare_kind(p, name, c->groups, c->out_channels,
+                                        c->in_channels * MOST_LANES + c->lanes);
     if (!kind)
         return evl_no_memory(p->ctx);
     return evl_prepare_block(p, EVL_CONV_WEIGHTS, kind, scale ? (uint64_t)(uintptr_t)scale->data : 0,

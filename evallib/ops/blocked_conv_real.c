@@ -57,7 +57,8 @@ EvalStatus TWIN(evl_blocked_bias)(evl_prepare *p, const evl_blocked_conv *c, con
 evl_conv_packing TWIN(evl_conv_packing_of)(const evl_prepare *p, const evl_blocked_conv *c)
 {
     const evl_tensor *scale = evl_use_in(&p->use, EVL_CONV_SCALE);
-    return (evl_conv_packing){ c, scale ? scale->data : NULL, p->machine->k->blocked, 0 };
+    return (evl_conv_packing){ c, scale ? scale->data : NULL,
+                               TWIN(evl_blocked_of)(p->machine->k, c->lanes), 0 };
 }
 
 /* --- direct --- */
@@ -314,7 +315,7 @@ static void depthwise_tile(void *arg, size_t index, size_t lane)
 static EvalStatus run_tiles(const evl_call *call, evl_tile_work *work)
 {
     const plan *x = call->state;
-    running r = { x, call, call->machine->k->blocked };
+    running r = { x, call, TWIN(evl_blocked_of)(call->machine->k, x->conv.lanes) };
     evl_parallel_for(x->work < SMALL ? NULL : call->machine->pool, x->n_tiles, work, &r);
     return EVAL_OK;
 }

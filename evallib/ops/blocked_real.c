@@ -53,7 +53,7 @@ static void unblock_tile(void *arg, size_t index, size_t lane)
 
 static EvalStatus turn(const evl_call *call, const shape *s, evl_tile_work *work)
 {
-    turning t = { *s, call->machine->k->blocked, call->in[0]->data, call->out[0]->data };
+    turning t = { *s, TWIN(evl_blocked_of)(call->machine->k, s->lanes), call->in[0]->data, call->out[0]->data };
     size_t n = s->batch * s->blocks;
     evl_pool *pool = n * s->places * s->lanes < WORTH_WAKING ? NULL : call->machine->pool;
     evl_parallel_for(pool, n, work, &t);
@@ -147,8 +147,8 @@ static void pool_tile(void *arg, size_t index, size_t lane)
     static const real nothing = -INFINITY;
     const evl_call *call = arg;
     const plan *x = call->state;
-    const evl_blocked_kernels *k = call->machine->k->blocked;
-    const size_t lanes = k->lanes, plane = index / x->bands.n;
+    const size_t lanes = x->bands.unit, plane = index / x->bands.n;
+    const evl_blocked_kernels *k = TWIN(evl_blocked_of)(call->machine->k, lanes);
     evl_band band = evl_band_at(&x->bands, index % x->bands.n);
     real *copy = (real *)call->scratch + lane * x->bands.copy;
     const real *from = (const real *)call->in[0]->data + plane * x->in_plane;

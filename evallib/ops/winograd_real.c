@@ -181,7 +181,7 @@ EvalStatus TWIN(evl_winograd_prepare)(evl_prepare *p, const evl_blocked_conv *c,
         return evl_no_memory(p->ctx);
     x->conv = *c;
     set_shape(x, m);
-    cut(x, p->machine->k->blocked->rows);
+    cut(x, how.k->rows);
     how.m = m;
     if (!evl_size_multiply(x->elements * x->pairs * 2 * c->lanes,
                            x->in_blocks * c->lanes * sizeof(real), &bytes) ||
@@ -273,7 +273,7 @@ static EvalStatus run(const evl_call *call)
 {
     const plan *x = call->state;
     const evl_tensor *residual = call->n_in > EVL_CONV_RESIDUAL ? call->in[EVL_CONV_RESIDUAL] : NULL;
-    running r = { x, call->machine->k->blocked, call->in[0]->data, residual ? residual->data : NULL,
+    running r = { x, TWIN(evl_blocked_of)(call->machine->k, x->conv.lanes), call->in[0]->data, residual ? residual->data : NULL,
                   call->out[0]->data, call->scratch };
     evl_parallel_for(call->machine->pool, x->conv.batch * x->n_groups * x->n_chunks, tile, &r);
     return EVAL_OK;

@@ -29,6 +29,15 @@ static bool has_all(unsigned bits, unsigned wanted)
     return (bits & wanted) == wanted;
 }
 
+/* Zen 4; family 26, Zen 5, has whole units but for some notebooks. */
+static bool computes_halves(void)
+{
+    enum { BASE = 0xf, EXTENDED = 0x19 - 0xf };
+    unsigned a, b, c, d;
+    bool is_amd = __get_cpuid(0, &a, &b, &c, &d) && b == signature_AMD_ebx;
+    return is_amd && __get_cpuid(1, &a, &b, &c, &d) && (a >> 8 & 0xf) == BASE && (a >> 20 & 0xff) == EXTENDED;
+}
+
 unsigned evl_cpu_features(void)
 {
     unsigned a, b, c, d, have = 0;
@@ -44,6 +53,8 @@ unsigned evl_cpu_features(void)
         have |= EVL_CPU_AVX512;
     if ((have & EVL_CPU_AVX512) && has_all(c, bit_AVX512VNNI))
         have |= EVL_CPU_VNNI;
+    if ((have & EVL_CPU_AVX512) && computes_halves())
+        have |= EVL_CPU_HALVES;
     return have;
 }
 #else

@@ -30,8 +30,9 @@ void evl_expect_fill(void *block, size_t bytes);
 EVL_MUST_USE EvalStatus evl_file_open_beside(evl_context *, const char *model, const char *name,
                                              bool may_map, evl_file *);
 
-/* What the processor and its operating system offer. */
-enum { EVL_CPU_AVX2 = 1, EVL_CPU_AVX512 = 2, EVL_CPU_VNNI = 4 };
+/* What the processor and its operating system offer. HALVES: it computes vectors of 512 bits
+** half by half, so that those of 256 bits are as fast. */
+enum { EVL_CPU_AVX2 = 1, EVL_CPU_AVX512 = 2, EVL_CPU_VNNI = 4, EVL_CPU_HALVES = 8 };
 unsigned evl_cpu_features(void);
 
 /* Nanoseconds since some moment. */

@@ -9,6 +9,7 @@
 #include "ops/blocked.h"
 #include "ops/conv.h"
 #include "ops/ops.h"
+#include "passes/block_width.h"
 #include "passes/match.h"
 #include "passes/passes.h"
 #include <math.h>
@@ -478,7 +479,7 @@ static EvalStatus sweep(blocker *b)
 EvalStatus evl_pass_block(evl_context *ctx, const evl_pass_env *env, evl_graph *graph)
 {
     blocker b = { .ctx = ctx, .env = env, .graph = graph, .n_notes = graph->n_values,
-                  .lanes = env->machine->lanes };
+                  .lanes = evl_block_width(ctx, env->machine, graph) };
     b.notes = evl_arena_take_many(graph->arena, graph->n_values + 1, sizeof *b.notes);
     b.is_done = evl_arena_take_many(graph->arena, graph->n_nodes + 1, sizeof *b.is_done);
     return b.notes && b.is_done ? sweep(&b) : evl_no_memory(ctx);

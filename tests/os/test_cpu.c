@@ -16,6 +16,7 @@ static void a_set_brings_those_below_it(void **state)
     (void)state;
     assert_true(!(have & EVL_CPU_AVX512) || (have & EVL_CPU_AVX2));
     assert_true(!(have & EVL_CPU_VNNI) || (have & EVL_CPU_AVX512));
+    assert_true(!(have & EVL_CPU_HALVES) || (have & EVL_CPU_AVX512));
     assert_int_equal(have, evl_cpu_features());
 }
 
@@ -52,12 +53,34 @@ static void linux_sees_the_same(void **state)
     }
 }
 
+/* AMD's family 25 alone is known to compute 512 bits by halves. */
+static void halves_are_told_by_the_family(void **state)
+{
+    char line[256], vendor[64] = "";
+    int family = 0;
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    (void)state;
+    while (info && fgets(line, sizeof line, info) && family == 0) {
+        if (strncmp(line, "vendor_id", 9) == 0)
+            strcpy(vendor, strstr(line, "AuthenticAMD") ? "AMD" : "other");
+        if (strncmp(line, "cpu family", 10) == 0)
+            family = atoi(strchr(line, ':') + 1);
+    }
+    if (info)
+        fclose(info);
+    if (family == 0 || !is_real_processor())
+        skip();
+    bool expected = strcmp(vendor, "AMD") == 0 && family == 25 && (evl_cpu_features() & EVL_CPU_AVX512);
+    assert_int_equal((evl_cpu_features() & EVL_CPU_HALVES) != 0, expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_is_a_processor),
         cmocka_unit_test(a_set_brings_those_below_it),
         cmocka_unit_test(linux_sees_the_same),
+        cmocka_unit_test(halves_are_told_by_the_family),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

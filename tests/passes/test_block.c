@@ -285,9 +285,14 @@ static void convolutions_are_what_they_were(void **state)
     check_all(evl_cpu_features(), EVL_DOUBLE);
 }
 
-static void the_base_set_computes_them_too(void **state)
+/* Also with blocks of half the width, where that is chosen, or not. */
+static void other_sets_compute_them_too(void **state)
 {
+    unsigned have = evl_cpu_features();
     (void)state;
+    check_all(have & EVL_CPU_AVX512 ? have | EVL_CPU_HALVES : have, EVL_FLOAT);
+    check_all(have & ~EVL_CPU_HALVES, EVL_FLOAT);
+    check_all(have & ~EVL_CPU_HALVES, EVL_DOUBLE);
     check_all(0, EVL_FLOAT);
     check_all(0, EVL_DOUBLE);
 }
@@ -381,7 +386,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_are_what_they_were),
-        cmocka_unit_test(the_base_set_computes_them_too),
+        cmocka_unit_test(other_sets_compute_them_too),
         cmocka_unit_test(winograd_is_near_the_sums),
         cmocka_unit_test(what_lies_between_goes_on_with_blocks),
         cmocka_unit_test(blocks_are_made_once),

@@ -9,7 +9,7 @@ void evl_test_machine(evl_machine *m, evl_precision precision, unsigned cpu)
     evl_kernel_choice choice =
         precision == EVL_DOUBLE ? evl_kernels_choose_d(cpu) : evl_kernels_choose_f(cpu);
     *m = (evl_machine){ .precision = precision, .k = choice.k, .lanes = choice.lanes,
-                       .blas = &no_blas };
+                       .narrow_lanes = choice.narrow_lanes, .blas = &no_blas };
     m->real = precision == EVL_DOUBLE ? EVAL_FLOAT64 : EVAL_FLOAT32;
     for (int type = 0; type < EVL_N_TYPES; type++)
         m->loops[type] = evl_loops_integer((EvalType)type);
