@@ -70,20 +70,28 @@ static bool fits(const int64_t *dims, const int64_t *expected, int32_t n)
     return true;
 }
 
+/* [frames, size] for samples of a size that is known. */
+static bool is_flat(const EvalTensor *t, const evl_shape *expected)
+{
+    for (int32_t i = 1; i < expected->rank; i++)
+        if (expected->dim[i] < 0)
+            return false;
+    return t->rank == 2 &&
+           t->dims[1] == (int64_t)evl_shape_count_part(expected, 1, expected->rank);
+}
+
 /* [frames, ...], [sequences, frames, ...] or flat [frames, size]. */
 static EvalStatus take_frames(evl_context *ctx, call *c, const EvalTensor *t, evl_feed *f)
 {
     const evl_shape *expected = &f->value->t.shape;
     int32_t sample = expected->rank - 1;
     int64_t n_frames, n_sequences = 0;
-    bool is_flat = t->rank == 2 &&
-                   t->dims[1] == (int64_t)evl_shape_count_part(expected, 1, expected->rank);
     if (t->rank == sample + 2 && fits(t->dims + 2, expected->dim + 1, sample)) {
         n_sequences = t->dims[0];
         n_frames = t->dims[1];
         if (n_sequences == 0)
             return evl_fail(ctx, EVAL_ERR_SHAPE, "'%s': no sequence", t->name);
-    } else if (is_flat ||
+    } else if (is_flat(t, expected) ||
                (t->rank == sample + 1 && fits(t->dims + 1, expected->dim + 1, sample))) {
         n_frames = t->dims[0];
     } else {
@@ -96,6 +104,9 @@ static EvalStatus take_frames(evl_context *ctx, call *c, const EvalTensor *t, ev
     c->n_sequences = (size_t)n_sequences;
     f->shape = *expected;
     f->shape.dim[0] = n_frames;
+    for (int32_t i = 1; i <= sample; i++)
+        if (expected->dim[i] < 0)
+            f->shape.dim[i] = t->dims[t->rank - 1 - sample + i];
     return EVAL_OK;
 }
 
