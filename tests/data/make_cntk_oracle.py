@@ -16,6 +16,7 @@ import cntk as C
 import numpy as np
 
 import cntk_oracle_criteria  # noqa: F401
+import cntk_oracle_open  # noqa: F401
 import cntk_oracle_sequences  # noqa: F401
 import cntk_oracle as oracle
 from cntk_oracle import CASES, EVALUATED_AS, OLD_FILES, batch, case, fixed, numbers, rng, seq, weight

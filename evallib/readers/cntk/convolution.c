@@ -71,12 +71,10 @@ static evl_value *with_channel(evl_cntk_maker *k, evl_value *x, size_t rank)
 /* [o0, ..., oC, maps] becomes [o0, ..., oC * maps]. */
 static evl_value *joined(evl_cntk_maker *k, evl_value *y, const evl_cntk_window *w)
 {
-    int64_t dims[EVAL_MAX_RANK + 1];
     if (k->b.status != EVAL_OK)
         return NULL;
-    evl_cntk_dims(y, w->rank + 1, dims);
-    dims[w->rank - 1] *= dims[w->rank];
-    return evl_cntk_reshape(k, y, dims, w->rank);
+    int64_t all = evl_cntk_dim(y, w->rank - 1) * evl_cntk_dim(y, w->rank);
+    return evl_cntk_replace(k, y, w->rank - 1, w->rank + 1, &all, 1);
 }
 
 static evl_value *convolve(evl_cntk_maker *k, evl_value *x, evl_value *stored)
@@ -94,13 +92,26 @@ static evl_value *convolve(evl_cntk_maker *k, evl_value *x, evl_value *stored)
     in[1] = weights(k, stored, &w, is_covered, maps);
     if (!is_covered)
         in[0] = with_channel(k, in[0], w.rank);
-    evl_cntk_window_attributes(k, &w, is_covered ? w.rank - 1 : w.rank, attributes);
+    size_t n = is_covered ? w.rank - 1 : w.rank;
+    if (evl_cntk_is_left_over(&w, n))
+        in[0] = evl_cntk_pad(k, in[0], &w, n, 0);
+    evl_cntk_window_attributes(k, &w, n, attributes);
     attributes[EVL_CNTK_WINDOW_ATTRIBUTES] = evl_attribute_int("group", k->node->f.groups);
     evl_value *y = evl_cntk_call(k, "Conv", in, 2, attributes, EVL_CNTK_WINDOW_ATTRIBUTES + 1);
     return is_covered ? y : joined(k, y, &w);
 }
 
 /* --- the transposed one ---------------------------------------------------------------- */
+
+/* The pads that the convolution the other way would have, which gives no less than all. */
+static bool place_open(evl_cntk_maker *k, evl_cntk_axis *a, bool is_auto, bool is_told)
+{
+    if (is_told) {
+        evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "a size told for what only a call tells the size of");
+        return false;
+    }
+    return evl_cntk_place(k, a, is_auto, false);
+}
 
 /* The output of one axis, and the pads that the convolution it turns round would have. */
 static bool place_transposed(evl_cntk_maker *k, size_t i, evl_cntk_axis *a, int64_t *more)
@@ -109,6 +120,9 @@ static bool place_transposed(evl_cntk_maker *k, size_t i, evl_cntk_axis *a, int6
     bool is_auto = f->auto_pad.n > 0 && f->auto_pad.at[i < f->auto_pad.n ? i : f->auto_pad.n - 1];
     bool is_told = i < f->output_shape.n && f->output_shape.at[i] > 0;
     evl_cntk_axis forward = *a;
+    *more = 0;
+    if (a->in == EVL_UNKNOWN_DIM)
+        return place_open(k, a, is_auto, is_told);
     if (!evl_cntk_place(k, &forward, true, false)) /* the sizes are possible */
         return false;
     int64_t whole = (a->in - 1) * a->stride + evl_cntk_extent(a);

@@ -20,6 +20,9 @@ evl_value *evl_cntk_unpooling(evl_cntk_maker *k)
         return NULL;
     if (w.rank < 2 || evl_cntk_rank(x) != w.rank || w.axis[w.rank - 1].kernel != 1)
         return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "unpooling of what is no image");
+    if (evl_cntk_is_left_over(&w, w.rank))
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED,
+                             "unpooling with automatic pads of what only a call tells the size of");
     evl_cntk_window_attributes(k, &w, w.rank - 1, attributes);
     in[0] = x;
     in[1] = evl_cntk_call_output(k, "MaxPool", &pooled, 1, attributes, EVL_CNTK_WINDOW_ATTRIBUTES,

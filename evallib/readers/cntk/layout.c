@@ -60,6 +60,13 @@ typedef struct stack {
     int64_t dims[EVAL_MAX_RANK]; /* of the result, but for the axis */
 } stack;
 
+/* Of two that broadcast; one that only a call tells is more than 1. */
+static int64_t wider(int64_t a, int64_t b)
+{
+    int64_t most = a > b ? a : b;
+    return most > 1 || (a >= 0 && b >= 0) ? most : EVL_UNKNOWN_DIM;
+}
+
 static bool measure_stack(evl_cntk_maker *k, stack *s)
 {
     int64_t axis = k->node->f.axis;
@@ -80,8 +87,7 @@ static bool measure_stack(evl_cntk_maker *k, stack *s)
     }
     for (size_t i = 0; i < s->n; i++)
         for (size_t j = 0; j < s->rank; j++)
-            if (evl_cntk_dim(k->in[i], j) > s->dims[j])
-                s->dims[j] = evl_cntk_dim(k->in[i], j);
+            s->dims[j] = wider(s->dims[j], evl_cntk_dim(k->in[i], j));
     return true;
 }
 
@@ -99,8 +105,12 @@ static evl_value *widened(evl_cntk_maker *k, const stack *s, evl_value *x)
     dims[0] = 1; /* against the frames: they stay */
     for (size_t i = 0; i < s->rank; i++) {
         int64_t own = evl_cntk_dim(x, i);
-        dims[rank - 1 - i] = i == s->axis ? own : s->dims[i];
-        is_wide = is_wide && dims[rank - 1 - i] == own;
+        int64_t wanted = i == s->axis || own < 0 ? own : s->dims[i];
+        if (wanted < 0 && own >= 0)
+            return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED,
+                                 "stacked on what only a call tells the size of");
+        is_wide = is_wide && wanted == own;
+        dims[rank - 1 - i] = wanted < 0 ? 1 : wanted; /* against an unknown one: it stays */
     }
     evl_value *in[2] = { x, is_wide ? NULL : evl_build_ints(&k->b, dims, rank) };
     return is_wide ? x : evl_cntk_call(k, "Expand", in, 2, NULL, 0);
@@ -126,14 +136,14 @@ evl_value *evl_cntk_row_stack(evl_cntk_maker *k)
 
 /* --- shapes ------------------------------------------------------------------------------ */
 
-/* The dimension given as 0 is what the others leave; all are known to be small. */
+/* The dimension given as 0 is what the others leave of `size` elements, -1 where only a call
+** tells them; all are known to be small. */
 static bool complete(evl_cntk_maker *k, int64_t *dims, size_t n, int64_t size)
 {
     int64_t *open = NULL, product = 1;
     bool fits = true, is_known = size >= 0;
     for (size_t i = 0; i < n && fits; i++) {
-        if (dims[i] == 0 || (dims[i] < 0 && !is_known)) {
-            dims[i] = 0;
+        if (dims[i] == 0) {
             fits = !open;
             open = &dims[i];
         } else {
@@ -153,22 +163,21 @@ static bool complete(evl_cntk_maker *k, int64_t *dims, size_t n, int64_t size)
 evl_value *evl_cntk_reshape_op(evl_cntk_maker *k)
 {
     const evl_cntk_fields *f = &k->node->f;
-    int64_t dims[3 * EVAL_MAX_RANK], rank = (int64_t)evl_cntk_rank(k->in[0]);
+    int64_t dims[EVAL_MAX_RANK], rank = (int64_t)evl_cntk_rank(k->in[0]), size = 1;
     int64_t first = f->first_axis > 0 ? f->first_axis - 1 : 0;
     int64_t end = f->end_axis > 0 ? f->end_axis - 1 : rank;
-    size_t n = 0;
     if (first > end || end > rank)
         return evl_cntk_fail(k, EVAL_ERR_SHAPE, "axes %lld to %lld of %lld", (long long)first + 1,
                              (long long)end + 1, (long long)rank);
-    for (int64_t i = 0; i < first; i++)
-        dims[n++] = evl_cntk_dim(k->in[0], (size_t)i);
+    for (int64_t i = first; i < end && size >= 0; i++) {
+        int64_t dim = evl_cntk_dim(k->in[0], (size_t)i);
+        size = dim < 0 ? -1 : size * dim;
+    }
     for (size_t i = 0; i < f->shape.n; i++)
-        dims[n++] = f->shape.at[i];
-    for (int64_t i = end; i < rank; i++)
-        dims[n++] = evl_cntk_dim(k->in[0], (size_t)i);
-    if (!complete(k, dims, n, evl_cntk_sample_size(k->in[0])))
+        dims[i] = f->shape.at[i];
+    if (!complete(k, dims, f->shape.n, size))
         return NULL;
-    return evl_cntk_reshape(k, k->in[0], dims, n);
+    return evl_cntk_replace(k, k->in[0], (size_t)first, (size_t)end, dims, f->shape.n);
 }
 
 /* The old Reshape could also change how many frames there are; that is not offered. */

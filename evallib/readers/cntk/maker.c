@@ -2,6 +2,7 @@
 #include "readers/cntk/maker.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 evl_value *evl_cntk_fail(evl_cntk_maker *k, EvalStatus st, const char *format, ...)
 {
@@ -167,6 +168,83 @@ evl_value *evl_cntk_flatten(evl_cntk_maker *k, evl_value *x)
     return evl_cntk_reshape(k, x, &size, 1);
 }
 
+static size_t unknown_axes(const evl_value *x, size_t first, size_t end)
+{
+    size_t n = 0;
+    for (size_t i = first; i < end; i++)
+        n += evl_cntk_dim(x, i) < 0;
+    return n;
+}
+
+/* The new shape, from the end: axes below `first`, which are told last, stand elsewhere than
+** before and are read from x where they are not known. */
+static evl_value *read_shape(evl_cntk_maker *k, evl_value *x, const int64_t *to, size_t n,
+                             size_t n_read)
+{
+    evl_attribute from = evl_attribute_int("start", x->t.shape.rank - (int64_t)n_read);
+    evl_attribute axis = evl_attribute_int("axis", 0);
+    evl_value *part[2] = { evl_build_ints(&k->b, to, n),
+                           evl_cntk_call(k, "Shape", &x, 1, &from, 1) };
+    if (part[1])
+        part[1]->has_frames = false;
+    evl_value *in[2] = { x, evl_cntk_call(k, "Concat", part, 2, &axis, 1) };
+    return evl_cntk_call(k, "Reshape", in, 2, NULL, 0);
+}
+
+evl_value *evl_cntk_replace(evl_cntk_maker *k, evl_value *x, size_t first, size_t end,
+                            const int64_t *dims, size_t n)
+{
+    int64_t to[EVAL_MAX_RANK] = { 0 }; /* 0: frames and the axes behind `end` stay */
+    if (k->b.status != EVAL_OK)
+        return NULL;
+    size_t rank = evl_cntk_rank(x) - (end - first) + n, whole = rank + x->has_frames;
+    size_t open = unknown_axes(x, 0, first);
+    if (whole > EVAL_MAX_RANK)
+        return evl_cntk_fail(k, EVAL_ERR_LIMIT, "%zu dimensions, at most %d are possible", rank,
+                             (int)EVL_CNTK_MAX_RANK);
+    evl_shape shape = { .rank = (int32_t)whole };
+    for (size_t i = 0; i < rank; i++) {
+        bool is_new = i >= first && i < first + n;
+        size_t own = i < first ? i : i - n + (end - first);
+        int64_t dim = is_new ? dims[i - first] : evl_cntk_dim(x, own);
+        shape.dim[whole - 1 - i] = dim;
+        to[whole - 1 - i] = i < first + n ? dim : 0;
+        open += is_new && dim < 0;
+    }
+    if (x->has_frames)
+        shape.dim[0] = x->t.shape.dim[0];
+    evl_value *y = open > 1 ? read_shape(k, x, to, whole - first, first)
+                            : evl_build_reshape(&k->b, NULL, x, to, whole);
+    if (y)
+        y->t.shape = shape;
+    return y;
+}
+
+evl_value *evl_cntk_squeeze(evl_cntk_maker *k, evl_value *x, const bool *is_gone)
+{
+    int64_t axes[EVAL_MAX_RANK];
+    size_t n = 0;
+    if (k->b.status != EVAL_OK)
+        return NULL;
+    for (size_t i = 0; i < evl_cntk_rank(x); i++)
+        if (is_gone[i])
+            axes[n++] = x->t.shape.rank - 1 - (int64_t)i;
+    evl_attribute a = evl_cntk_ints(k, "axes", axes, n);
+    return n > 0 ? evl_cntk_call(k, "Squeeze", &x, 1, &a, 1) : x;
+}
+
+/* All axes are told by `like`, which has as many frames. */
+static evl_value *reshape_like(evl_cntk_maker *k, evl_value *x, const evl_value *like)
+{
+    evl_value *in[2] = { x, NULL };
+    memcpy(&in[1], &like, sizeof like); /* read only */
+    in[1] = evl_cntk_call_1(k, "Shape", in[1]);
+    evl_value *y = evl_cntk_call(k, "Reshape", in, 2, NULL, 0);
+    if (y)
+        y->t.shape = like->t.shape;
+    return y;
+}
+
 static bool is_like(const evl_value *x, const evl_value *like)
 {
     bool is = evl_cntk_rank(x) == evl_cntk_rank(like);
@@ -180,17 +258,19 @@ evl_value *evl_cntk_like(evl_cntk_maker *k, evl_value *x, const evl_value *like)
     int64_t dims[EVAL_MAX_RANK];
     if (k->b.status != EVAL_OK || is_like(x, like))
         return x;
+    if (unknown_axes(like, 0, evl_cntk_rank(like)) > 1)
+        return reshape_like(k, x, like);
     evl_cntk_dims(like, evl_cntk_rank(like), dims);
     return evl_cntk_reshape(k, x, dims, evl_cntk_rank(like));
 }
 
 evl_value *evl_cntk_with_rank(evl_cntk_maker *k, evl_value *x, size_t rank)
 {
-    int64_t dims[EVAL_MAX_RANK];
-    if (k->b.status != EVAL_OK || evl_cntk_rank(x) >= rank)
-        return x;
-    evl_cntk_dims(x, rank, dims);
-    return evl_cntk_reshape(k, x, dims, rank);
+    int64_t ones[EVAL_MAX_RANK];
+    size_t own = k->b.status == EVAL_OK ? evl_cntk_rank(x) : rank;
+    for (size_t i = own; i < rank && i < EVAL_MAX_RANK; i++)
+        ones[i] = 1;
+    return own >= rank ? x : evl_cntk_replace(k, x, own, own, ones + own, rank - own);
 }
 
 /* What Expand gives cannot be inferred while T is unknown, and is known here. */
@@ -256,8 +336,9 @@ evl_value *evl_cntk_reduce_all(evl_cntk_maker *k, const char *op, evl_value *x)
     static const int64_t one = 1;
     evl_attribute keep = evl_attribute_int("keepdims", 0);
     evl_value *y = evl_cntk_call(k, op, &x, 1, &keep, 1);
-    if (y)
-        y->has_frames = false;
+    if (!y)
+        return NULL;
+    y->has_frames = false;
     return evl_cntk_reshape(k, y, &one, 1);
 }
 
@@ -278,13 +359,9 @@ evl_value *evl_cntk_to_real(evl_cntk_maker *k, evl_value *x)
 
 evl_value *evl_cntk_batched(evl_cntk_maker *k, evl_value *x)
 {
-    int64_t dims[EVAL_MAX_RANK];
     if (k->b.status != EVAL_OK || x->has_frames)
         return x;
-    size_t rank = evl_cntk_rank(x);
-    evl_cntk_dims(x, rank, dims);
-    dims[rank] = 1;
-    evl_value *y = evl_cntk_reshape(k, x, dims, rank + 1);
+    evl_value *y = evl_cntk_with_rank(k, x, evl_cntk_rank(x) + 1);
     if (y)
         y->has_frames = true;
     return y;
@@ -292,11 +369,9 @@ evl_value *evl_cntk_batched(evl_cntk_maker *k, evl_value *x)
 
 evl_value *evl_cntk_unbatched(evl_cntk_maker *k, evl_value *y, const evl_value *x)
 {
-    int64_t dims[EVAL_MAX_RANK];
     if (k->b.status != EVAL_OK || x->has_frames)
         return y;
     size_t rank = evl_cntk_rank(y);
-    evl_cntk_dims(y, rank, dims);
     y->has_frames = false;
-    return evl_cntk_reshape(k, y, dims, rank);
+    return evl_cntk_replace(k, y, rank, rank + 1, NULL, 0);
 }

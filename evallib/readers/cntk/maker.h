@@ -75,6 +75,11 @@ evl_value *evl_cntk_call_3(evl_cntk_maker *, const char *op, evl_value *a, evl_v
 /* Samples of another shape. */
 evl_value *evl_cntk_reshape(evl_cntk_maker *, evl_value *x, const int64_t *dims, size_t n);
 evl_value *evl_cntk_flatten(evl_cntk_maker *, evl_value *x); /* rank 1 */
+/* Axes first .. end - 1 give way to n others, of which one may be EVL_UNKNOWN_DIM, whatever the
+** call's sizes leave it; axes that stay may be unknown, too. */
+evl_value *evl_cntk_replace(evl_cntk_maker *, evl_value *x, size_t first, size_t end,
+                            const int64_t *dims, size_t n);
+evl_value *evl_cntk_squeeze(evl_cntk_maker *, evl_value *x, const bool *is_gone); /* of size 1 */
 evl_value *evl_cntk_like(evl_cntk_maker *, evl_value *x, const evl_value *like);
 evl_value *evl_cntk_with_rank(evl_cntk_maker *, evl_value *x, size_t rank); /* 1s at the end */
 /* Repeated for each frame of `like`, if that has frames and x has none. */

@@ -50,18 +50,10 @@ static evl_value *reduce_to_index(evl_cntk_maker *k, const char *op, evl_value *
 
 static evl_value *without(evl_cntk_maker *k, evl_value *y, const size_t *axes, size_t n)
 {
-    int64_t dims[EVAL_MAX_RANK];
-    size_t left = 0;
-    if (k->b.status != EVAL_OK || k->node->f.keeps_axes)
-        return y;
-    for (size_t i = 0; i < evl_cntk_rank(y); i++) {
-        bool is_gone = false;
-        for (size_t j = 0; j < n; j++)
-            is_gone = is_gone || axes[j] == i;
-        if (!is_gone)
-            dims[left++] = evl_cntk_dim(y, i);
-    }
-    return evl_cntk_reshape(k, y, dims, left);
+    bool is_gone[EVAL_MAX_RANK] = { false };
+    for (size_t i = 0; i < n; i++)
+        is_gone[axes[i]] = true;
+    return k->node->f.keeps_axes ? y : evl_cntk_squeeze(k, y, is_gone);
 }
 
 static evl_value *reduce_axes(evl_cntk_maker *k, const reduction *r, evl_value *x)

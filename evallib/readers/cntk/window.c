@@ -27,16 +27,30 @@ static void place_evenly(evl_cntk_axis *a)
     a->upper = (a->out - 1) * a->stride + extent - a->lower - a->in;
 }
 
+static void place_open(evl_cntk_axis *a, bool is_auto)
+{
+    a->out = EVL_UNKNOWN_DIM;
+    if (!is_auto)
+        return;
+    a->lower = (evl_cntk_extent(a) - 1) / 2;
+    a->upper = evl_cntk_extent(a) - 1 - a->lower;
+    a->is_left_over = a->stride > 1;
+}
+
 bool evl_cntk_place(evl_cntk_maker *k, evl_cntk_axis *a, bool is_auto, bool rounds_up)
 {
-    int64_t least[] = { a->in, a->kernel, a->stride, a->dilation, a->lower + 1, a->upper + 1 };
+    bool is_open = a->in == EVL_UNKNOWN_DIM;
+    int64_t least[] = { is_open ? 1 : a->in, a->kernel, a->stride, a->dilation, a->lower + 1, a->upper + 1 };
     for (size_t i = 0; i < sizeof least / sizeof *least; i++)
         if (least[i] < 1 || least[i] > MOST) {
             evl_cntk_fail(k, EVAL_ERR_FORMAT, "a kernel, stride, pad or input of impossible size");
             return false;
         }
-    if (is_auto) {
-        place_evenly(a);
+    if (is_open || is_auto) {
+        if (is_open)
+            place_open(a, is_auto);
+        else
+            place_evenly(a);
         return true;
     }
     int64_t padded = a->in + a->lower + a->upper, room = padded - evl_cntk_extent(a);
@@ -98,6 +112,68 @@ evl_value *evl_cntk_cut(evl_cntk_maker *k, evl_value *x, evl_cntk_window *w)
     evl_attribute a[3] = { evl_cntk_ints(k, "starts", starts, n), evl_cntk_ints(k, "ends", ends, n),
                            evl_cntk_ints(k, "axes", axes, n) };
     return evl_cntk_call(k, "Slice", &x, 1, a, 3);
+}
+
+/* --- sizes that only a call tells ------------------------------------------------------- */
+
+bool evl_cntk_is_open(const evl_cntk_window *w, size_t n)
+{
+    bool is = false;
+    for (size_t i = 0; i < n; i++)
+        is = is || w->axis[i].in == EVL_UNKNOWN_DIM;
+    return is;
+}
+
+bool evl_cntk_is_left_over(const evl_cntk_window *w, size_t n)
+{
+    bool is = false;
+    for (size_t i = 0; i < n; i++)
+        is = is || w->axis[i].is_left_over;
+    return is;
+}
+
+/* The last n sizes of x, each less 1, modulo the strides: what the pads have too much, half of
+** it, the smaller one, before the input and the rest behind it. */
+static evl_value *pads_of(evl_cntk_maker *k, evl_value *x, const int64_t *strides,
+                          const int64_t *pads[2], size_t n)
+{
+    static const int64_t none[EVAL_MAX_RANK], one = 1, two = 2;
+    evl_attribute from = evl_attribute_int("start", x->t.shape.rank - (int64_t)n);
+    evl_attribute axis = evl_attribute_int("axis", 0);
+    evl_value *left = evl_cntk_call(k, "Shape", &x, 1, &from, 1), *part[4];
+    if (left)
+        left->has_frames = false;
+    left = evl_cntk_call_2(k, "Sub", left, evl_build_ints(&k->b, &one, 1));
+    left = evl_cntk_call_2(k, "Mod", left, evl_build_ints(&k->b, strides, n));
+    evl_value *half = evl_cntk_call_2(k, "Div", left, evl_build_ints(&k->b, &two, 1));
+    part[0] = part[2] = evl_build_ints(&k->b, none, (size_t)x->t.shape.rank - n);
+    part[1] = evl_cntk_call_2(k, "Sub", evl_build_ints(&k->b, pads[0], n), half);
+    left = evl_cntk_call_2(k, "Sub", left, half);
+    part[3] = evl_cntk_call_2(k, "Sub", evl_build_ints(&k->b, pads[1], n), left);
+    return evl_cntk_call(k, "Concat", part, 4, &axis, 1);
+}
+
+evl_value *evl_cntk_pad(evl_cntk_maker *k, evl_value *x, evl_cntk_window *w, size_t n, double number)
+{
+    int64_t strides[EVAL_MAX_RANK], lower[EVAL_MAX_RANK], upper[EVAL_MAX_RANK];
+    if (k->b.status != EVAL_OK)
+        return NULL;
+    evl_shape shape = x->t.shape;
+    for (size_t i = 0; i < n; i++) {
+        evl_cntk_axis *a = &w->axis[n - 1 - i];
+        int64_t *dim = &shape.dim[(size_t)shape.rank - n + i];
+        strides[i] = a->is_left_over ? a->stride : 1;
+        lower[i] = a->lower;
+        upper[i] = a->upper > 0 ? a->upper : 0;
+        *dim += *dim < 0 ? 0 : lower[i] + upper[i];
+        a->lower = a->upper = 0;
+    }
+    evl_value *in[3] = { x, pads_of(k, x, strides, (const int64_t *[2]){ lower, upper }, n),
+                         evl_build_number(&k->b, k->node->real, number) };
+    evl_value *y = evl_cntk_call(k, "Pad", in, 3, NULL, 0);
+    if (y)
+        y->t.shape = shape;
+    return y;
 }
 
 /* A negative upper pad cuts off what no window reaches anyway: 0 does the same. */

@@ -132,23 +132,22 @@ static evl_cntk_list extended(const evl_cntk_list *told, size_t rank, int64_t re
     return (evl_cntk_list){ rank, room };
 }
 
-/* A window that is not known covers all but the channels. */
-static evl_cntk_list whole_window(const evl_value *x, const evl_cntk_list *told, int64_t *room)
+/* The window covers all but the channels, whatever their sizes. */
+static evl_value *pool_whole(evl_cntk_maker *k)
 {
-    size_t n = evl_cntk_rank(x);
-    if (told->n != 1 || told->at[0] >= 0 || n < 1)
-        return *told;
-    evl_cntk_dims(x, n - 1, room);
-    return (evl_cntk_list){ n - 1, room };
+    evl_value *x = evl_cntk_batched(k, k->in[0]);
+    evl_value *y = evl_cntk_call_1(
+        k, k->node->f.pool ? "GlobalAveragePool" : "GlobalMaxPool", x);
+    return evl_cntk_unbatched(k, y, k->in[0]);
 }
 
 evl_value *evl_cntk2_pooling(evl_cntk_maker *k)
 {
     evl_cntk_fields f = k->node->f;
-    int64_t room[EVAL_MAX_RANK];
-    f.pool++;
     int64_t steps[EVAL_MAX_RANK];
-    f.kernel = whole_window(k->in[0], &k->node->f.kernel, room);
+    if (f.kernel.n == 1 && f.kernel.at[0] < 0 && evl_cntk_rank(k->in[0]) > 1)
+        return pool_whole(k);
+    f.pool++;
     f.stride = extended(&f.stride, f.kernel.n, 1, -1, steps);
     return build_as(k, &f, evl_cntk_pooling);
 }
@@ -173,6 +172,8 @@ evl_value *evl_cntk2_convolution(evl_cntk_maker *k)
         return evl_cntk_fail(k, EVAL_ERR_SHAPE, "weights of rank %zu for samples of rank %zu", n,
                              rank);
     int64_t channels = evl_cntk_dim(x, rank - 1);
+    if (channels < 0)
+        return evl_cntk_fail(k, EVAL_ERR_UNSUPPORTED, "a number of channels that is not told");
     bool is_summed = !f.is_transposed && f.groups > 0 && channels > 0 &&
                      dims[rank - 1] == channels / f.groups && channels % f.groups == 0;
     f.map_count = (evl_cntk_list){ n - rank, dims + rank };

@@ -81,19 +81,17 @@ evl_value *evl_cntk2_squeeze(evl_cntk_maker *k)
 {
     const evl_cntk_list *axes = &k->node->f.axes;
     evl_value *x = k->in[0];
-    int64_t dims[EVAL_MAX_RANK];
-    size_t left = 0, rank = evl_cntk_rank(x);
-    bool is_named[EVAL_MAX_RANK] = { false };
+    size_t rank = evl_cntk_rank(x);
+    bool is_gone[EVAL_MAX_RANK] = { false };
     for (size_t i = 0; i < axes->n; i++) {
         size_t axis;
         if (!evl_cntk2_static_axis(k, axes->at[i], rank, &axis) || axis >= rank)
             return NULL;
-        is_named[axis] = true;
+        is_gone[axis] = true;
     }
-    for (size_t i = 0; i < rank; i++)
-        if (axes->n > 0 ? !is_named[i] : evl_cntk_dim(x, i) != 1)
-            dims[left++] = evl_cntk_dim(x, i);
-    return evl_cntk_reshape(k, x, dims, left);
+    for (size_t i = 0; i < rank && axes->n == 0; i++)
+        is_gone[i] = evl_cntk_dim(x, i) == 1;
+    return evl_cntk_squeeze(k, x, is_gone);
 }
 
 enum { CONSTANT, REFLECT, SYMMETRIC };
