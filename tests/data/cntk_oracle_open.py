@@ -1,7 +1,7 @@
-"""Cases of make_cntk_oracle.py: samples whose sizes only a call tells."""
+"""Cases of make_cntk_oracle.py: samples whose sizes only a call tells, windows over a sequence."""
 import cntk as C
 
-from cntk_oracle import CASES, fixed, numbers, weight
+from cntk_oracle import CASES, fixed, numbers, seq, weight
 import cntk_oracle as oracle
 
 F = C.FreeDimension
@@ -60,3 +60,31 @@ open_case("layout", lambda x: C.combine(
     [C.plus(x, weight(4, 1, 1)), C.slice(x, 1, 1, 0), C.splice(x, 2 * x, axis=0),
      C.splice(x, 2 * x, axis=2), C.transpose(x, (2, 0, 1))]))
 open_case("softmax", C.softmax)
+
+
+def sequence_case(name, f, shape, frames=7):
+    def make():
+        x = seq("x", *shape)
+        return f(x), {x: numbers(1, frames, *shape)}
+    CASES["window_over_a_sequence" + name] = make
+
+
+def with_length(y):
+    return C.combine([y.output, y.find_by_name("_sequence_shape").output])
+
+
+for _name, _options in (("", {"auto_padding": [False, False]}),
+                        ("_padded", {"auto_padding": [False, True]}),
+                        ("_strided", {"strides": (2,), "auto_padding": [False, True]}),
+                        ("_strided_unpadded", {"strides": (3,), "auto_padding": [False, False]})):
+    sequence_case(_name, lambda x, o=_options: with_length(C.convolution(
+        weight(5, 4, 3), x, sequential=True, **o)), (4,))
+sequence_case("_of_rows", lambda x: C.convolution(
+    weight(5, 4, 3, 2), x, strides=(2, 1), auto_padding=[False, True, True], sequential=True),
+    (4, 6))
+sequence_case("_of_single_numbers", lambda x: C.layers.SequentialConvolution(
+    (3, 2), 5, pad=True, reduction_rank=0)(x), (4,))
+sequence_case("_by_layers", lambda x: C.layers.Sequential([
+    C.layers.SequentialConvolution((3, 4), 5, strides=(2, 3), pad=True, activation=C.relu),
+    C.layers.SequentialConvolution((2, 2), 3), C.layers.Recurrence(C.layers.GRU(3)),
+    C.sequence.last])(x), (4, 6), 9)

@@ -140,3 +140,64 @@ def test_reshapes(tmp_path, first, end, new, shape):
     with opened(tmp_path, m) as net:
         found = net.run({"x": x}, ["z"])["z"]
     assert found.shape == shape and (found.reshape(-1) == x.reshape(-1)).all()
+
+
+# --- windows over a sequence ---------------------------------------------------------------------
+
+def along_a_sequence(weights, stride, pads_itself):
+    """What CNTK makes of a convolution over a sequence of samples [channels]."""
+    m = Model()
+    x, w = m.input("x", [weights.shape[1]]), m.parameter("w", weights)
+    window = dict(CONVOLUTION, strides=Shape([stride, stride]), autoPadding=[pads_itself, False])
+    length = m.add("ConvolutionSequenceShape", [w, x], name="length", **window)
+    length = m.add("StopGradient", [length])
+    y = m.add("UnpackSequence", [x], sequenceUnpackPaddingValue=0.0,
+              sequenceUnpackSuppressMaskOutput=True)
+    y = m.add("TransposeAxes", [y], axis1=Axis(1), axis2=Axis(0))
+    y = m.add("Convolution", [w, y], **window)
+    y = m.add("TransposeAxes", [y], axis1=Axis(1), axis2=Axis(0))
+    m.output(m.add("ToSequence", [y, length], name="z", newDynamicAxes=[]))
+    return m
+
+
+def convolved(x, w, stride, pads_itself):
+    """x [T, channels], w [k, channels, maps]; centres of the first and last kernel lie evenly."""
+    k, t = w.shape[0], x.shape[0]
+    n = (t - 1) // stride + 1 if pads_itself else (t - k) // stride + 1
+    first = (t - ((n - 1) * stride + 1)) // 2 - (k - 1) // 2 if pads_itself else 0
+    y = np.zeros((n, w.shape[2]))
+    for i in range(n):
+        for j in range(k):
+            at = first + i * stride + j
+            if 0 <= at < t:
+                y[i] += x[at].astype(float) @ w[j].astype(float)
+    return y
+
+
+@pytest.mark.parametrize("precision", ["f", "d"])
+@pytest.mark.parametrize("kernel, stride", [(1, 1), (3, 1), (2, 2), (3, 4), (1, 3), (4, 3)])
+@pytest.mark.parametrize("pads_itself", [True, False])
+def test_a_convolution_along_a_sequence(tmp_path, precision, kernel, stride, pads_itself):
+    w = numbers(kernel, 3, 2)
+    with opened(tmp_path, along_a_sequence(w, stride, pads_itself), precision) as net:
+        for n in (4, 9, 5):
+            x = numbers(n, 3, seed=n).astype(net.real)
+            found = net.run({"x": x}, ["z", "length"])
+            wanted = convolved(x, w, stride, pads_itself)
+            assert_close(found["z"], wanted, precision)
+            assert found["length"].reshape(-1) == [len(wanted)]
+        x = numbers(2, 6, 3).astype(net.real)
+        for y, part in zip(net.run({"x": x}, ["z"])["z"], x):
+            assert_close(y, convolved(part, w, stride, pads_itself), precision)
+
+
+def test_a_kernel_longer_than_the_sequence_is_refused(tmp_path):
+    with opened(tmp_path, along_a_sequence(numbers(5, 3, 2), 1, False)) as net:
+        with pytest.raises(evl.Failure, match="the kernel reaches over 5 elements"):
+            net.run({"x": numbers(4, 3)}, ["z"])
+
+
+def test_weights_of_too_few_dimensions_are_refused(tmp_path):
+    text = refusal(tmp_path, "ConvolutionSequenceShape", [3], numbers(2), strides=Shape([1]),
+                   autoPadding=[False], **CONVOLUTION)
+    assert "it wants weights over a sequence's frames" in text

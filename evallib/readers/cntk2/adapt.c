@@ -1,5 +1,6 @@
 /* adapt.c - functions that v1's nodes can do once their attributes are told as v1's
 ** fields: axes from 1, the kinds of pooling one further, the kernel of a convolution. */
+#include "readers/cntk/window.h"
 #include "readers/cntk2/builders.h"
 
 bool evl_cntk2_static_axis(evl_cntk_maker *k, int64_t axis, size_t rank, size_t *result)
@@ -187,6 +188,38 @@ evl_value *evl_cntk2_convolution(evl_cntk_maker *k)
     if (f.output_shape.n > 0 && f.output_shape.at[0] < 1)
         f.output_shape.n = 0;
     return build_as(k, &f, evl_cntk_convolution);
+}
+
+/* Operands: weights, a sequence. How many frames a convolution over it gives, which is over one
+** axis more than its samples have: before the channels, the frames. */
+evl_value *evl_cntk2_convolution_frames(evl_cntk_maker *k)
+{
+    const evl_cntk_fields *f = &k->node->f;
+    evl_value *x = k->in[1];
+    size_t axis = evl_cntk_rank(x) - 1, rank = axis + 2;
+    int64_t room[5][EVAL_MAX_RANK], column[2] = { 1, 1 };
+    if (!x->has_frames || evl_cntk_rank(x) < 1 || evl_cntk_rank(k->in[0]) < rank)
+        return evl_cntk_fail(k, EVAL_ERR_SHAPE, "it wants weights over a sequence's frames");
+    const evl_cntk_list *lists[] = { &f->stride, &f->dilation, &f->auto_pad, &f->lower_pad,
+                                     &f->upper_pad };
+    for (size_t i = 0; i < 5; i++)
+        extended(lists[i], rank, i < 2, -1, room[i]);
+    evl_cntk_axis a = { .in = EVL_UNKNOWN_DIM,
+                        .kernel = evl_cntk_dim(k->in[0], axis),
+                        .stride = room[0][axis],
+                        .dilation = room[1][axis],
+                        .lower = room[3][axis],
+                        .upper = room[4][axis] };
+    if (!evl_cntk_place(k, &a, room[2][axis] != 0, false))
+        return NULL;
+    int64_t more = a.lower + a.upper - evl_cntk_extent(&a) + a.stride;
+    evl_value *y = evl_cntk_call_2(k, "Add", evl_cntk_frame_count(k, x),
+                                   evl_build_ints(&k->b, &more, 1));
+    y = evl_cntk_call_2(k, "Div", y, evl_build_ints(&k->b, &a.stride, 1));
+    y = y ? evl_build_reshape(&k->b, NULL, y, column, 2) : NULL;
+    if (y)
+        y->has_frames = true;
+    return evl_cntk_to_real(k, y);
 }
 
 enum { REDUCES_SEQUENCE = -3 };

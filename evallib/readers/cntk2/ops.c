@@ -295,9 +295,10 @@ static const evl_cntk2_op ops[] = {
     [96] = { { "Atan", 0, evl_cntk_unary, 1, EVL_CNTK_FIRST, "Atan" },
              EVL_CNTK2_AS_IS,
              EVL_CNTK_AS_OPERANDS },
-    [97] = { { "ConvolutionSequenceShape", 0, NULL, 2, EVL_CNTK_UNTOLD, NULL },
+    [97] = { { "ConvolutionSequenceShape", 0, evl_cntk2_convolution_frames, 2, EVL_CNTK_UNTOLD,
+               NULL },
              EVL_CNTK2_AS_IS,
-             EVL_CNTK_AS_OPERANDS },
+             EVL_CNTK_SINGLE },
 };
 
 const evl_cntk2_op *evl_cntk2_op_find(int64_t number)
