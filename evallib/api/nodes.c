@@ -101,6 +101,12 @@ EvalStatus evl_evaluator_find(evl_context *ctx, evl_evaluator *e, const char *na
 /* What an EvalNodeInfo had when it was first published. */
 static const size_t least_size = offsetof(EvalNodeInfo, inside);
 
+/* How many frames there are is the call's, also where a sequence has a known number of them. */
+static bool is_open(const evl_value *v, int32_t axis)
+{
+    return axis == 0 && v->has_frames && v->dim_names && v->dim_names[0];
+}
+
 static void describe(const evl_value *v, EvalNodeInfo *info, size_t size)
 {
     info->name = v->name;
@@ -112,7 +118,7 @@ static void describe(const evl_value *v, EvalNodeInfo *info, size_t size)
     info->rank = v->t.shape.rank;
     for (int32_t i = 0; i < EVAL_MAX_RANK; i++) {
         bool is_there = i < v->t.shape.rank;
-        info->dims[i] = is_there ? v->t.shape.dim[i] : 0;
+        info->dims[i] = !is_there ? 0 : is_open(v, i) ? EVL_UNKNOWN_DIM : v->t.shape.dim[i];
         info->dimNames[i] = is_there && v->dim_names ? v->dim_names[i] : NULL;
     }
 }

@@ -173,7 +173,12 @@ static EvalStatus take_output(evl_context *ctx, call *c, const EvalTensor *out, 
     f->shape.rank = EVL_UNKNOWN_RANK;
     f->data = out[i].data;
     f->bytes = out[i].bytes;
-    return evl_find_value(ctx, c->job.model->graph, out[i].name, &f->value);
+    EvalStatus st = evl_find_value(ctx, c->job.model->graph, out[i].name, &f->value);
+    if (st == EVAL_OK && c->n_sequences > 1 && !f->value->has_frames && f->value->producer)
+        return evl_fail(ctx, EVAL_ERR_UNSUPPORTED,
+                        "'%s' is no value of each sequence alone: run the sequences one by one",
+                        out[i].name);
+    return st;
 }
 
 /* What a fetch became, with the axis of sequences put before frames. */

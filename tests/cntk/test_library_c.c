@@ -104,6 +104,37 @@ static void a_sequence_is_evaluated_into_new_values(void)
     CNTK_ReleaseModel(model);
 }
 
+/* b has three steps, of which two are chosen, and a has two. */
+static void sequences_of_several_axes_are_sequences(void)
+{
+    static const uint32_t steps[3] = { 2, 3, 2 };
+    float a[4] = { -1, 2, -3, 4 }, b[6] = { 1, 2, -3, 4, 5, 6 };
+    CNTK_ModelHandle model = load(EVL_TEST_DATA "/cntk2/two_axes.model");
+    CNTK_Variable inputs[2], *outputs;
+    CNTK_Value given[2], *values = NULL;
+    operand first, second;
+    uint32_t n, i;
+    make(&first, "a", 2, 2, a);
+    make(&second, "b", 2, 3, b);
+    inputs[0] = first.variable;
+    inputs[1] = second.variable;
+    given[0] = first.value;
+    given[1] = second.value;
+    GOOD(CNTK_GetModelOutputsInfo(model, &outputs, &n));
+    REQUIRE(n == 4);
+    GOOD(CNTK_EvaluateSequence(model, inputs, given, NULL, 2, outputs, 3, &values));
+    for (i = 0; i < 3; i++)
+        REQUIRE(values[i].shape.size == 3 && values[i].shape.value[0] == 2 &&
+                values[i].shape.value[1] == steps[i] && values[i].shape.value[2] == 1);
+    REQUIRE(memcmp(values[2].data, b, 2 * sizeof *b) == 0 &&
+            memcmp(values[2].data + 2, b + 4, 2 * sizeof *b) == 0);
+    clean(values, 3);
+    for (i = 0; i < n; i++)
+        CNTK_CleanVariable(&outputs[i]);
+    CNTK_ReleaseArray(outputs);
+    CNTK_ReleaseModel(model);
+}
+
 static void steps_give_what_the_whole_sequence_gives(const char *path)
 {
     float x[8] = { 1, -2, 0.5f, 1, -1, 2, 0.25f, 0 }, whole[12], step[3];
@@ -205,6 +236,7 @@ int main(void)
 {
     variables_tell_names_and_shapes();
     a_sequence_is_evaluated_into_new_values();
+    sequences_of_several_axes_are_sequences();
     steps_give_what_the_whole_sequence_gives(EVL_TEST_DATA "/cntk2/recurrent.model");
     steps_give_what_the_whole_sequence_gives(EVL_TEST_DATA "/cntk2/recurrent_vector.model");
     each_value_made_beforehand_is_filled();

@@ -6,7 +6,7 @@ import pathlib
 
 import numpy as np
 
-from cntk2 import BATCH, Array, Axis, Model, Shape, Size, dictionary
+from cntk2 import ALL, BATCH, DYNAMIC, Array, Axis, Model, Shape, Size, dictionary
 
 FOLDER = pathlib.Path(__file__).parent / "cntk2"
 random = np.random.default_rng(1)
@@ -89,6 +89,19 @@ def placeholder():
     return m
 
 
+def two_axes():
+    """q and the frames of b that it chooses are on another axis than p."""
+    m = Model()
+    a, b = (m.input(name, [2], [Axis(DYNAMIC, name, True), BATCH[0]]) for name in "ab")
+    flags = m.add("Greater", [m.add("Slice", [b], axis=Axis(0), beginIndex=0, endIndex=1),
+                              m.constant(np.float32(0))])
+    places = m.add("PackedIndex", [b, m.add("Where", [flags], name="places")])
+    m.output(m.add("Abs", [a], name="p"), m.add("Negate", [b], name="q"),
+             m.add("GatherPacked", [b, places], name="chosen"),
+             m.add("ReduceElements", [b], name="sum", axis=Axis(ALL), reductionOpName="Sum"))
+    return m
+
+
 def types():
     m, x = Model(), 0
     for kind in ("float", "half", "int8", "int16", "double"):
@@ -151,7 +164,7 @@ MODELS = {
     "mlp": mlp(), "mlp_double": mlp("double"), "mlp_large": mlp(late=True), "image": image(),
     "recurrent": recurrent(), "recurrent_vector": recurrent([0.5, -1.0, 2.0]), "lstm": stack(),
     "gru": stack("gru"), "tanh_both": stack("rnnTanh", True), "placeholder": placeholder(),
-    "types": types(),
+    "types": types(), "two_axes": two_axes(),
     "bad_user": broken(bad_user), "bad_operator": broken(bad_operator),
     "bad_reference": broken(bad_reference), "bad_circle": broken(bad_circle),
     "bad_cycle": broken(bad_cycle), "bad_count": broken(bad_count), "bad_root": broken(bad_root),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import CNTKPythonWrapper
+import evallib
 import evallib.cntk as C
 from evallib import ArgumentError, NotFoundError, ShapeError
 
@@ -44,6 +45,38 @@ def test_sequences_are_alone_with_themselves(recurrent):
     alone = recurrent.eval({x: [b]}, [recurrent.outputs[0]])
     assert len(both) == 2 and np.array_equal(both[1], alone[0])
     assert set(recurrent.eval({0: [a]})) != set() and isinstance(recurrent.eval({0: [a]}), dict)
+
+
+@pytest.fixture
+def two_axes():
+    return C.load_model(DATA / "cntk2" / "two_axes.model")
+
+
+def test_sequences_of_several_axes(two_axes):
+    """The frames that a node chooses are an axis, too."""
+    rng = np.random.default_rng(3)
+    a, b = ([rng.uniform(-1, 1, (n, 2)).astype("f") for n in lengths] for lengths in ((2, 5), (4, 1)))
+    assert [v.is_sequence for v in two_axes.arguments] == [True, True]
+    assert [v.is_sequence for v in two_axes.outputs] == [True, True, True, False]
+    assert [v.shape for v in two_axes.outputs] == [(2,), (2,), (2,), (1,)]
+    found = two_axes.eval({"a": a, "b": b}, two_axes.outputs[:3])
+    p, q, chosen = found.values()
+    for i in range(2):
+        assert np.array_equal(p[i], np.abs(a[i])) and np.array_equal(q[i], -b[i])
+        assert np.array_equal(chosen[i], b[i][b[i][:, 0] > 0])
+    with pytest.raises(ShapeError, match="different numbers of samples"):
+        two_axes.eval({"a": a, "b": b[:1]})
+
+
+def test_what_is_no_value_of_each_sequence_is_refused(two_axes):
+    a = np.ones((2, 3, 2), "f")
+    assert two_axes.eval({"a": a[:1], "b": a[:1]}, ["sum"]) == [6]
+    with pytest.raises(ShapeError, match="'sum' is no value of each sequence alone"):
+        two_axes.eval({"a": a, "b": a}, [two_axes.outputs[3]])
+    net = evallib.load(DATA / "cntk2" / "two_axes.model")
+    assert net.run({"b": a[:1]}, ["sum"])["sum"] == [6]
+    with pytest.raises(evallib.UnsupportedError, match="'sum' is no value of each sequence alone"):
+        net.run({"b": a}, ["sum"])
 
 
 def test_nodes_are_found_by_name_and_shared(recurrent):

@@ -115,7 +115,7 @@ def test_the_shared_models_are_there():
 
 @pytest.mark.parametrize("name, inputs, output", [
     ("encoder_and_decoder.model", {"a": ("sequence_1", 3), "b": ("sequence", 2)}, ("sequence", 2)),
-    ("where_and_gather.model", {"x": ("sequence", 3)}, (None, 3)), ("abs.model", {"x": ("batch", 3, 2)}, ("batch", 3, 2))])
+    ("where_and_gather.model", {"x": ("sequence", 3)}, ("sequence:Where14051", 3)), ("abs.model", {"x": ("batch", 3, 2)}, ("batch", 3, 2))])
 def test_axes_of_frames_that_have_as_many_have_one_name(tmp_path, name, inputs, output):
     model = evallib.load(ARCHIVE.extract(name, tmp_path))
     model.save(tmp_path / "saved.onnx")

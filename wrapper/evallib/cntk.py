@@ -10,6 +10,7 @@ of one more axis; one without takes an array [samples, ...]. Results are lists a
 """
 
 import numbers
+import re
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -35,9 +36,11 @@ class Variable:
     def __init__(self, info: NodeInfo, model: Model):
         axes = tuple(info.shape or ())
         self.name = self.uid = info.name
-        self.has_frames = bool(axes) and axes[0] in ("sequence", "batch")
-        self.is_sequence = bool(axes) and axes[0] == "sequence"
+        axis = axes[0] if axes and isinstance(axes[0], str) else ""
+        self.is_sequence = bool(re.match(r"sequence(_\d+|:.*)?\Z", axis, re.S))
+        self.has_frames = self.is_sequence or axis == "batch"
         self.shape: Tuple[Any, ...] = axes[1:] if self.has_frames else axes
+        self.is_constant = info.op == "Constant"
         self.dtype = np.dtype(model.precision)
 
     def __repr__(self) -> str:
@@ -150,6 +153,7 @@ class _Alias(Variable):
     def __init__(self, name: str, model: Model):
         self.name = self.uid = name
         self.has_frames, self.is_sequence, self.shape = True, True, ()
+        self.is_constant = False
         self.dtype = np.dtype(model.precision)
 
 
@@ -175,9 +179,18 @@ def _count(feeds: Mapping[Variable, Any]) -> int:
 
 def _joined(wanted: Sequence[Variable], results: Sequence[Dict[str, Any]]) -> Dict[Variable, Any]:
     """Of a variable with a sequence axis a list, of others an array of all samples."""
-    return {v: [r[v.name] for r in results] if v.is_sequence
-            else np.concatenate([r[v.name] for r in results]) if v.has_frames
-            else results[0][v.name] for v in wanted}
+    return {v: _all_of(v, [r[v.name] for r in results]) for v in wanted}
+
+
+def _all_of(v: Variable, values: Sequence[Any]) -> Any:
+    if v.is_sequence:
+        return list(values)
+    if v.has_frames and len({x.shape[1:] for x in values}) == 1:
+        return np.concatenate(values)
+    if len(values) > 1 and not v.is_constant:
+        raise _core.ShapeError(f"{v.name!r} is no value of each sequence alone, or has another shape "
+                               "for each: evaluate the sequences one by one")
+    return values[0]
 
 
 def load_model(path, device: Any = None, threads: int = 1) -> Function:

@@ -108,19 +108,28 @@ EvalStatus evl_cntk_build_node(const evl_cntk_network *net, evl_graph *graph,
     return k.b.status;
 }
 
-/* The name of a dynamic axis: steps of a sequence, of the first axis or a further one. */
+static const char *const *name_further(const evl_cntk_network *net, const char *prefix,
+                                       const char *which)
+{
+    const char **names = evl_arena_take_many(net->graph->arena, EVAL_MAX_RANK, sizeof *names);
+    size_t room = strlen(prefix) + strlen(which) + 1;
+    char *text = evl_arena_take(net->graph->arena, room);
+    if (!names || !text)
+        return NULL;
+    snprintf(text, room, "%s%s", prefix, which);
+    names[0] = text;
+    return names;
+}
+
+/* "sequence", "sequence_1", ...: that axis, and whatever has as many frames as it. */
 static const char *const *name_axis(const evl_cntk_network *net, unsigned axis)
 {
     static const char *const steps[EVAL_MAX_RANK] = { "sequence" };
-    const char **names;
     char further[16];
     if (axis == 0)
         return steps;
-    int n = snprintf(further, sizeof further, "sequence_%u", axis);
-    names = evl_arena_take_many(net->graph->arena, EVAL_MAX_RANK, sizeof *names);
-    if (names)
-        names[0] = evl_arena_text(net->graph->arena, further, (size_t)n);
-    return names;
+    snprintf(further, sizeof further, "%u", axis);
+    return name_further(net, "sequence_", further);
 }
 
 /* Whose frames a node's are; NULL: it chooses them, or there is none. */
@@ -137,7 +146,8 @@ static const evl_value *framed_operand(const evl_cntk_network *net, const evl_cn
     return NULL;
 }
 
-/* What the axis of frames is called: those that have as many have one name. */
+/* What the axis of frames is called: those that have as many have one name, and a node that
+** chooses frames gives its own, "sequence:" and what it is called. */
 static void name_frames(const evl_cntk_network *net, const evl_cntk_node *node)
 {
     static const char *const samples[EVAL_MAX_RANK] = { "batch" };
@@ -149,8 +159,8 @@ static void name_frames(const evl_cntk_network *net, const evl_cntk_node *node)
         v->dim_names = samples;
     else if (node->op->rule == EVL_CNTK_INPUT)
         v->dim_names = name_axis(net, v->frames_axis);
-    else if (like)
-        v->dim_names = like->dim_names;
+    else
+        v->dim_names = like ? like->dim_names : name_further(net, "sequence:", node->name);
 }
 
 static EvalStatus build_single(const evl_cntk_network *net, const evl_cntk_node *node)

@@ -159,11 +159,15 @@ static inline CNTK_StatusCode evl_cntk_c_adopt(IEvaluateModelF *model, CNTK_Mode
     return evl_cntk_c_status(CNTK_SUCCESS, "");
 }
 
-/* How many leading axes count samples: 2 in a sequence, as CNTK shows it. */
+/* How many leading axes count samples: 2 in a sequence, as CNTK shows it, whose axis is called
+** "sequence", "sequence_1" and so on, or "sequence:" and the node that chose its steps. */
 static inline uint32_t evl_cntk_c_counting(const EvalNodeInfo *info)
 {
     const char *name = info->rank > 0 && info->dimNames[0] ? info->dimNames[0] : "";
-    return strcmp(name, "sequence") == 0 ? 2 : strcmp(name, "batch") == 0 ? 1 : 0;
+    bool is_sequence = strncmp(name, "sequence", 8) == 0 &&
+                       (name[8] == '\0' || name[8] == ':' ||
+                        (name[8] == '_' && name[9] >= '0' && name[9] <= '9'));
+    return is_sequence ? 2 : strcmp(name, "batch") == 0 ? 1 : 0;
 }
 
 /* All inputs or outputs; NULL when there is none, or memory is short (*st tells). */
