@@ -48,10 +48,10 @@ BATCH = SEQUENCE[1:]
 
 
 class Array:
-    """Values of a parameter; stored="late": behind the dictionary."""
+    """Values of a parameter; late: behind the dictionary; sparse: the non-zeros that are stored."""
 
-    def __init__(self, values, kind="float", late=False):
-        self.values, self.kind, self.late = np.asarray(values), kind, late
+    def __init__(self, values, kind="float", late=False, sparse=None):
+        self.values, self.kind, self.late, self.sparse = np.asarray(values), kind, late, sparse
 
 
 def varint(n):
@@ -76,7 +76,8 @@ def shape(dims):
 
 
 def array(a):
-    flat = a.values.ravel(order="F")
+    flat = a.values.ravel(order="F") if a.sparse is None else np.asarray(a.sparse)
+    storage = b"" if a.sparse is None else number(2, 1)
     kinds = {"float": (1, 4, "<f4"), "double": (2, 5, "<f8"), "half": (4, 4, "<f4")}
     if a.kind in kinds:
         kind, field, dtype = kinds[a.kind]
@@ -86,7 +87,8 @@ def array(a):
     else:
         zigzag = b"".join(varint(int(v) << 1 ^ int(v) >> 63) for v in flat)
         kind, values = 6, message(7, message(1, zigzag))
-    return number(1, kind) + message(3, shape(a.values.shape)) + (b"" if a.late else values)
+    return number(1, kind) + storage + message(3, shape(a.values.shape)) + (
+        b"" if a.late else values)
 
 
 def value(v):
@@ -192,7 +194,7 @@ class Model:
         data = dictionary(self.record())
         if not self.late:
             return data
-        kinds = {"float": "<f4", "double": "<f8"}
+        kinds = {"float": "<f4", "half": "<f4", "double": "<f8"}
         arrays = [v["value"] for v in self.inputs if "value" in v]
         return b"ktnc" + struct.pack("<I", len(data)) + data + b"".join(
             a.values.ravel(order="F").astype(kinds[a.kind]).tobytes() for a in arrays)

@@ -1,5 +1,5 @@
-/* array.c - NDArrayView: values of float and double stay in the file, others are unpacked.
-** In files of more than 2 GB the values of all arrays follow the dictionary, in the order
+/* array.c - NDArrayView: values of float and double stay in the file, others are unpacked. CNTK
+** saves dense arrays alone; one that is called sparse and has all its values is the same. In files of more than 2 GB the values of all arrays follow the dictionary, in the order
 ** in which the arrays stand. */
 #include "readers/cntk2/dictionary.h"
 #include <string.h>
@@ -72,24 +72,28 @@ static const void *placed(evl_cntk2_cursor *c, evl_pb_many many, size_t each)
 }
 
 /* The values that a large file keeps behind its dictionary. */
-static const void *take_late(evl_cntk2_cursor *c, evl_bytes message, size_t n, size_t each)
+static const void *take_late(evl_cntk2_cursor *c, evl_bytes message, bool is_sparse, size_t n,
+                             size_t each)
 {
     const void *at = NULL;
-    if (!c->is_large)
+    if (is_sparse)
+        broken(c, message, "is sparse, which CNTK saves none of: save it as a dense one");
+    else if (!c->is_large)
         broken(c, message, "has another number of values than its shape says");
     else if (!evl_bytes_take(&c->arrays, n, each, &at))
         broken(c, message, "has no values behind the dictionary: the file is cut short");
     return at;
 }
 
-static const void *reals(evl_cntk2_cursor *c, evl_bytes message, evl_bytes values,
-                         const evl_pb_schema *schema, size_t n, size_t each)
+static const void *reals(evl_cntk2_cursor *c, evl_bytes message, const view *v, size_t n)
 {
+    bool is_double = v->type == DOUBLE;
+    size_t each = is_double ? sizeof(double) : sizeof(float);
     evl_pb_many many = { .n = 0 };
-    read(c, schema, values, &many);
+    read(c, is_double ? &double_schema : &float_schema, is_double ? v->doubles : v->floats, &many);
     if (c->status != EVAL_OK || n == 0)
         return NULL;
-    return many.n == n ? placed(c, many, each) : take_late(c, message, n, each);
+    return many.n == n ? placed(c, many, each) : take_late(c, message, v->format != 0, n, each);
 }
 
 /* Small integers, as float. */
@@ -128,8 +132,8 @@ evl_cntk2_array evl_cntk2_array_of(evl_cntk2_cursor *c, evl_bytes message)
         return a;
     switch (v.type) {
     case FLOAT:
-    case HALF: a.data = reals(c, message, v.floats, &float_schema, a.n, 4); break;
-    case DOUBLE: a.data = reals(c, message, v.doubles, &double_schema, a.n, 8); break;
+    case HALF:
+    case DOUBLE: a.data = reals(c, message, &v, a.n); break;
     case INT_8:
     case INT_16: a.data = integers(c, message, &v, a.n); break;
     default: broken(c, message, "has elements of an unknown type");
