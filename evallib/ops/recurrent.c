@@ -66,6 +66,15 @@ static EvalStatus find_activation(evl_context *ctx, const char *name, size_t *wh
     return evl_fail(ctx, EVAL_ERR_UNSUPPORTED, "activation '%s'", name);
 }
 
+/* The standard's default for RNN names both directions' where there is one: the same twice. */
+static bool are_named(const evl_attribute *names, size_t expected)
+{
+    bool is_twice = names->n == 2 * expected && names->kind == EVL_ATTRIBUTE_TEXTS;
+    for (size_t i = 0; i < expected && is_twice; i++)
+        is_twice = strcmp(names->u.texts[i].text, names->u.texts[expected + i].text) == 0;
+    return names->kind == EVL_ATTRIBUTE_TEXTS && (names->n == expected || is_twice);
+}
+
 /* activation_alpha and _beta hold values for those functions that take them, in order. */
 static EvalStatus read_activations(evl_context *ctx, const evl_node *node, evl_rnn *rnn)
 {
@@ -75,7 +84,7 @@ static EvalStatus read_activations(evl_context *ctx, const evl_node *node, evl_r
     size_t n_alpha, n_beta, at_alpha = 0, at_beta = 0;
     const double *alpha = evl_node_numbers(node, "activation_alpha", &n_alpha);
     const double *beta = evl_node_numbers(node, "activation_beta", &n_beta);
-    if (names && (names->kind != EVL_ATTRIBUTE_TEXTS || names->n != n_each * rnn->n_directions))
+    if (names && !are_named(names, n_each * rnn->n_directions))
         return evl_fail(ctx, EVAL_ERR_FORMAT, "%zu activations, expected %zu", names->n,
                         n_each * rnn->n_directions);
     for (size_t i = 0; i < n_each * rnn->n_directions; i++) {

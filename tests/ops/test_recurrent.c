@@ -261,6 +261,26 @@ static void an_lstms_last_activation_has_both_parameters(void **state)
     evl_test_end(ctx);
 }
 
+static void one_direction_may_name_the_same_activations_for_both(void **state)
+{
+    (void)state;
+    evl_context *ctx = evl_test_begin();
+    const double x[] = { -1, 1, 2 }, one[] = { 1 }, zero[] = { 0 };
+    EvalString names[] = { { "Relu", 4 }, { "Relu", 4 } };
+    const evl_attribute activations = { .name = "activations", .kind = EVL_ATTRIBUTE_TEXTS, .n = 2, .u.texts = names };
+    evl_op_run run = { .op = &evl_op_rnn, .attributes = &activations, .n_attributes = 1, .n_in = 3 };
+    run.in[0] = tensor(x, 3, 3, 1, 1);
+    run.in[1] = tensor(one, 3, 1, 1, 1);
+    run.in[2] = tensor(zero, 3, 1, 1, 1);
+    assert_int_equal(evl_run_op(ctx, &run, EVL_DOUBLE, 0), EVAL_OK);
+    expect(((const double[]){ 0, 1, 2 }), &run.out[0], 0);
+    evl_run_op_end(&run);
+    names[1] = (EvalString){ "Tanh", 4 };
+    assert_int_equal(evl_run_op(ctx, &run, EVL_DOUBLE, 0), EVAL_ERR_FORMAT);
+    evl_run_op_end(&run);
+    evl_test_end(ctx);
+}
+
 static void operands_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
@@ -284,6 +304,7 @@ int main(void)
         cmocka_unit_test(a_gru_resets_before_or_after),
         cmocka_unit_test(an_rnn_follows_its_equation),
         cmocka_unit_test(activations_take_parameters_and_clip),
+        cmocka_unit_test(one_direction_may_name_the_same_activations_for_both),
         cmocka_unit_test(an_lstms_last_activation_has_both_parameters),
         cmocka_unit_test(operands_that_do_not_fit_are_refused),
     };
