@@ -178,7 +178,10 @@ static EvalStatus infer_one_hot(evl_infer *x)
     x->out[0].type = x->use.in[2]->type;
     if (evl_shape_is_known(values) && evl_shape_count(values) != 2)
         return evl_fail(x->ctx, EVAL_ERR_SHAPE, "values must be two: off and on");
-    if (evl_use_int(&x->use, "depth", 1, &depth) == EVL_KNOWN && (st = check_depth(x->ctx, depth)))
+    evl_known known = evl_use_int(&x->use, "depth", 1, &depth);
+    if (known == EVL_ABSENT)
+        return evl_fail(x->ctx, EVAL_ERR_SHAPE, "the depth has no element, it needs one");
+    if (known == EVL_KNOWN && (st = check_depth(x->ctx, depth)))
         return st;
     if (in->rank < 0)
         return EVAL_OK;

@@ -177,7 +177,7 @@ static void one_hot_takes_indices_of_any_type(void **unused)
 
 static void one_hot_refuses_bad_parameters(void **unused)
 {
-    const int64_t two = 2, three = 3, negative = -1;
+    const int64_t two = 2, three = 3, negative = -1, none = 0;
     const evl_attribute axis = evl_attribute_int("axis", 2);
     moved m = { .op = "OneHot",
                 .n_in = 3,
@@ -185,6 +185,8 @@ static void one_hot_refuses_bad_parameters(void **unused)
                 .in = { evl_test_ints(&two, 0, NULL), evl_test_ints(&negative, 0, NULL),
                         moved_shape(1, &two) } };
     (void)unused;
+    assert_int_equal(moved_fails(&m), EVAL_ERR_SHAPE);
+    m.in[1] = evl_test_ints(&three, 1, &none);
     assert_int_equal(moved_fails(&m), EVAL_ERR_SHAPE);
     m.in[1] = evl_test_ints(&three, 0, NULL);
     m.in[2] = moved_shape(1, &three);
