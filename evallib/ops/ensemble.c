@@ -3,6 +3,7 @@
 #include "ops/ml.h"
 #include "ops/ops.h"
 #include "ops/trees.h"
+#include <string.h>
 
 /* Rows are cut into parts for threads: as many as have their tiles in a cache, but four parts
 ** or more of what takes as many steps as LARGE. */
@@ -181,7 +182,8 @@ static EvalStatus infer_regressor(evl_infer *x)
     if (targets < 1)
         return evl_fail(x->ctx, EVAL_ERR_FORMAT, "attribute n_targets is %lld, expected 1 or more",
                         (long long)targets);
-    x->out[0].type = evl_type_is_float(x->use.in[0]->type) ? x->use.in[0]->type : EVAL_FLOAT32;
+    bool has_own = strcmp(x->use.node->op->name, "TreeEnsemble") == 0; /* the older one gives float */
+    x->out[0].type = has_own ? x->use.in[0]->type : EVAL_FLOAT32;
     x->out[0].shape = evl_shape_of(2, (int64_t[]){ n, targets });
     return st;
 }

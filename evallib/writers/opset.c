@@ -23,6 +23,16 @@ static const struct {
     { "*", "consumed_inputs", EVL_GOES, 6 },
     { "*", "is_test", EVL_GOES, 7 }, { "*", "broadcast", EVL_GOES, 7 },
     { "*", "output_sequence", EVL_GOES, 7 },
+    /* com.microsoft's, of what is composed of this operator and others */
+    { "AveragePool", "channels_last", EVL_GOES, 1 },
+    { "Conv", "activation", EVL_GOES, 1 },
+    { "Conv", "activation_params", EVL_GOES, 1 },
+    { "Gemm", "activation", EVL_GOES, 1 },
+    { "Gemm", "activation_alpha", EVL_GOES, 1 },
+    { "Gemm", "activation_beta", EVL_GOES, 1 },
+    { "Gemm", "activation_gamma", EVL_GOES, 1 },
+    { "GlobalAveragePool", "channels_last", EVL_GOES, 1 },
+    { "Softmax", "opset", EVL_GOES, 1 },
 };
 
 /* Operators that mean something else from `since` on: all, or those with an attribute that is not
@@ -63,13 +73,15 @@ static const struct {
     { "Tile", 6, EVL_CHANGED, NULL, 0 },
 };
 
-/* Since when there is an operator, of those that readers compose. */
+/* Since when there is an operator, of those that readers compose, with more inputs than `beyond`. */
 static const struct {
     const char *op;
     int since;
+    size_t beyond;
 } begun[] = {
-    { "Attention", 23 }, { "Gelu", 20 },  { "LayerNormalization", 17 }, { "RMSNormalization", 23 },
-    { "RotaryEmbedding", 23 }, { "Shape", 15 }, { "Swish", 24 }, { "TensorScatter", 24 },
+    { "Attention", 23, 0 }, { "Attention", 24, 6 }, { "Gelu", 20, 0 }, { "LayerNormalization", 17, 0 },
+    { "RMSNormalization", 23, 0 }, { "RotaryEmbedding", 23, 0 }, { "Shape", 15, 0 }, { "Swish", 24, 0 },
+    { "TensorScatter", 24, 0 },
 };
 
 enum { LEAST = 13, RARE_INTEGERS = 21 }; /* of what is composed */
@@ -143,7 +155,7 @@ static int needed(const evl_node *node)
                     ? RARE_INTEGERS
                     : LEAST;
     for (size_t i = 0; i < sizeof begun / sizeof begun[0]; i++)
-        if (strcmp(node->op->name, begun[i].op) == 0 && begun[i].since > opset)
+        if (strcmp(node->op->name, begun[i].op) == 0 && node->n_inputs > begun[i].beyond && begun[i].since > opset)
             opset = begun[i].since;
     for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++)
         if (is_called(node->op->name, moved[i].op) && moved[i].becomes > 0 &&

@@ -68,6 +68,8 @@ static void attributes_become_inputs_or_go_where_they_have_to(void **state)
         { "Dropout", 10, 1, ratio, 12, EVL_GOES },
         { "Dropout", 10, 1, ratio, 11, EVL_STAYS },
         { "Dropout", 6, 1, is_test, 7, EVL_GOES },
+        { "Softmax", EVL_NEWEST, 1, evl_attribute_int("opset", 13), 13, EVL_GOES },
+        { "Softmax", 11, 1, evl_attribute_int("opset", 13), 13, EVL_STAYS },
     };
     making m = begin();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -134,13 +136,16 @@ static void the_opset_is_the_lowest_that_holds_all(void **state)
     const wanted old = { "Relu", 9, 1, none, 0, 0 }, newer = { "Add", 17, 2, none, 0, 0 },
                  gelu = { "Gelu", EVL_NEWEST, 1, none, 0, 0 }, add = { "Add", EVL_NEWEST, 2, none, 0, 0 },
                  by_input = { "ReduceMean", EVL_NEWEST, 2, none, 0, 0 },
-                 cast = { "Cast", EVL_NEWEST, 1, none, 0, 0 };
+                 cast = { "Cast", EVL_NEWEST, 1, none, 0, 0 }, attention = { "Attention", EVL_NEWEST, 6, none, 0, 0 },
+                 longer = { "Attention", EVL_NEWEST, 7, none, 0, 0 };
     assert_int_equal(opset_of(&old, NULL, EVAL_FLOAT32), 9);
     assert_int_equal(opset_of(&old, &newer, EVAL_FLOAT32), 17);
     assert_int_equal(opset_of(&old, &add, EVAL_FLOAT32), 13);
     assert_int_equal(opset_of(&gelu, &old, EVAL_FLOAT32), 20);
     assert_int_equal(opset_of(&by_input, &old, EVAL_FLOAT32), 18);
     assert_int_equal(opset_of(&cast, NULL, EVAL_INT4), 21);
+    assert_int_equal(opset_of(&attention, NULL, EVAL_FLOAT32), 23);
+    assert_int_equal(opset_of(&longer, NULL, EVAL_FLOAT32), 24);
 }
 
 int main(void)

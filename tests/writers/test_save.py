@@ -102,6 +102,19 @@ def test_types_stay_where_no_node_is_of_the_standard(tmp_path):
     check(tmp_path / "m.onnx", tmp_path / "saved.onnx")
 
 
+def test_what_is_float_whatever_it_is_computed_from_is_saved_so(tmp_path):
+    tree = {"nodes_treeids": [0], "nodes_nodeids": [0], "nodes_featureids": [0], "nodes_values": [0.0], "nodes_modes": ["LEAF"],
+            "nodes_truenodeids": [0], "nodes_falsenodeids": [0], "target_treeids": [0], "target_nodeids": [0], "target_ids": [0],
+            "target_weights": [0.5]}
+    nodes = [helper.make_node("Scaler", ["x"], ["s"], domain="ai.onnx.ml", offset=[1.0], scale=[2.0]),
+             helper.make_node("TreeEnsembleRegressor", ["x"], ["t"], domain="ai.onnx.ml", n_targets=1, **tree)]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.DOUBLE, ["n", 3])],
+                              [helper.make_empty_tensor_value_info(name) for name in "st"])
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("ai.onnx.ml", 3)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), tmp_path / "m.onnx")
+    check(tmp_path / "m.onnx", tmp_path / "saved.onnx")
+
+
 def saved_of(tmp_path, nodes, opset, constants=(), shape=("n", 3, 4)):
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], list(constants))
@@ -122,6 +135,23 @@ def test_what_is_composed_of_newer_operators_brings_the_others_along(tmp_path):
     assert saved.opset_import[0].version == 20   # Gelu's
     nodes = [node("Softmax", ["x"], ["s"], axis=1), node("Unsqueeze", ["s"], ["y"], axes=[0])]
     assert saved_of(tmp_path, nodes, 11).opset_import[0].version == 11   # nothing is composed
+
+
+def integers(op, **attributes):
+    return helper.make_node(op, ["q", "s", "z", "s", "z"], ["r"], domain="com.microsoft", **attributes)
+
+
+@pytest.mark.parametrize("node", [
+    integers("QLinearSoftmax", axis=-1, opset=13), integers("QLinearGlobalAveragePool", channels_last=0),
+    integers("QLinearAveragePool", channels_last=1, kernel_shape=[2]),
+    helper.make_node("FusedConv", ["x", "w"], ["r"], domain="com.microsoft", activation="LeakyRelu", activation_params=[0.5])])
+def test_what_is_composed_has_the_standards_attributes_alone(tmp_path, node):
+    after = [helper.make_node("DequantizeLinear", ["r", "s", "z"], ["y"])]
+    nodes = [helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]), node,
+             *(after if "q" in node.input else [helper.make_node("Neg", ["r"], ["y"])])]
+    constants = [helper.make_tensor("s", TensorProto.FLOAT, [], [0.25]), helper.make_tensor("z", TensorProto.UINT8, [], [128]),
+                 helper.make_tensor("w", TensorProto.FLOAT, [1, 3, 2], [1, 2, -1, 0.5, 2, -3])]
+    saved_of(tmp_path, nodes, 13, constants)
 
 
 def test_upsample_brings_its_neighbours_along(tmp_path):
