@@ -45,7 +45,7 @@ static inline __attribute__((always_inline)) void apart(const evl_blocked_window
 #pragma GCC unroll 16
         for (size_t i = 0; i < rows; i++)
             if (kind == LARGEST)
-                sum[i] = vec_max(sum[i], vec_load(x[i] + k));
+                sum[i] = vec_max(vec_load(x[i] + k), sum[i]);
             else if (kind == SUM)
                 sum[i] += vec_load(x[i] + k);
             else

@@ -8,6 +8,7 @@
 #include "kernels/conv.h"
 #include "kernels/gemm.h"
 #include "kernels/loops.h"
+#include "kernels/pool.h"
 #include "kernels/product.h"
 #include "real.h"
 
@@ -19,6 +20,7 @@ typedef struct evl_kernels {
     const evl_product_kernels *product;
     const evl_conv_kernels *conv;
     const evl_blocked_kernels *blocked;
+    const evl_pool_kernels *pool;
     const evl_attention_kernels *attention;
 } evl_kernels;
 

@@ -13,6 +13,7 @@ extern const evl_conv_kernels SET(evl_conv_kernels);
 extern const evl_blocked_kernels SET(evl_blocked_kernels);
 extern const evl_window_kernels SET(evl_window_kernels);
 extern const evl_winograd_kernels SET(evl_winograd_kernels);
+extern const evl_pool_kernels SET(evl_pool_kernels);
 extern const evl_attention_kernels SET(evl_attention_kernels);
 extern const evl_kernels SET(evl_kernels);
 #endif

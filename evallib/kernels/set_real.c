@@ -10,5 +10,6 @@ const evl_kernels SET(evl_kernels) = {
     .product = &SET(evl_product_kernels),
     .conv = &SET(evl_conv_kernels),
     .blocked = &SET(evl_blocked_kernels),
+    .pool = &SET(evl_pool_kernels),
     .attention = &SET(evl_attention_kernels),
 };

@@ -68,6 +68,28 @@ static inline vec vec_pick(vec v, vec_lanes which)
 #endif
 }
 
+/* Element which[i] of a and then b at i. */
+static inline vec vec_pick_two(vec a, vec b, vec_lanes which)
+{
+#if defined(__clang__)
+    vec picked = a;
+    for (size_t i = 0; i < LANES; i++)
+        picked[i] = which[i] < LANES ? a[which[i]] : b[which[i] - LANES];
+    return picked;
+#else
+    return __builtin_shuffle(a, b, which);
+#endif
+}
+
+/* A vector of what lies in a and then b, from element `first` on, every step-th: in range. */
+static inline vec vec_every(vec a, vec b, size_t first, size_t step)
+{
+    vec_lanes which = { 0 };
+    for (size_t i = 0; i < LANES; i++)
+        which[i] = (real_bits)(first + i * step);
+    return vec_pick_two(a, b, which);
+}
+
 /* a > b ? a : b, so b where one is not a number; and the same of a < b. Compilers find the
 ** processor's instructions for these only now and then (clips took 3 times as long). */
 static inline vec vec_larger(vec a, vec b)
@@ -96,10 +118,20 @@ static inline vec vec_smaller(vec a, vec b)
 #endif
 }
 
-/* The larger; a NaN of either stays. */
+/* The larger; a NaN of either stays. What was joined before is best b: a is looked at while b
+** is still being made. */
 static inline vec vec_max(vec a, vec b)
 {
-    return vec_select(a != a, a, vec_larger(a, b));
+#if defined(__AVX512F__)
+    if (sizeof(real) == 8) {
+        __m512d x = (__m512d)a;
+        return (vec)_mm512_mask_max_pd(x, _mm512_cmp_pd_mask(x, x, _CMP_ORD_Q), x, (__m512d)b);
+    }
+    __m512 x = (__m512)a;
+    return (vec)_mm512_mask_max_ps(x, _mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x, (__m512)b);
+#else
+    return (vec)((vec_mask)vec_larger(a, b) | (a != a)); /* all bits set are a NaN */
+#endif
 }
 
 /* Least where x is less, most where it is more; a NaN stays. */

@@ -86,19 +86,6 @@ typedef struct plan {
     real *factors; /* of a mean: 1 / what counts, for each output */
 } plan;
 
-/* Places of a window that count in dimension d: those inside the input, or also padding as
-** it is written, but not what ceil_mode adds beyond it. */
-static int64_t count(const evl_stencil *w, int d, int64_t out, bool counts_padding)
-{
-    int64_t from = counts_padding ? -w->begin[d] : 0, n = 0;
-    int64_t to = w->in[d] + (counts_padding ? w->end[d] : 0);
-    for (int64_t k = 0; k < w->kernel[d]; k++) {
-        int64_t at = out * w->stride[d] - w->begin[d] + k * w->dilation[d];
-        n += at >= from && at < to;
-    }
-    return n;
-}
-
 static EvalStatus set_factors(evl_prepare *p, plan *x, const evl_stencil *w)
 {
     bool counts_padding = evl_node_int(p->use.node, "count_include_pad", 0) != 0;
@@ -107,9 +94,9 @@ static EvalStatus set_factors(evl_prepare *p, plan *x, const evl_stencil *w)
         return evl_no_memory(p->ctx);
     for (int64_t z = 0; z < w->out[0]; z++)
         for (int64_t y = 0; y < w->out[1]; y++) {
-            int64_t outer = count(w, 0, z, counts_padding) * count(w, 1, y, counts_padding);
+            int64_t outer = evl_stencil_cells(w, 0, z, counts_padding) * evl_stencil_cells(w, 1, y, counts_padding);
             for (int64_t column = 0; column < w->out[2]; column++) {
-                int64_t n = outer * count(w, 2, column, counts_padding);
+                int64_t n = outer * evl_stencil_cells(w, 2, column, counts_padding);
                 *to++ = n > 0 ? 1 / (real)n : 1; /* a window of padding alone is 0 */
             }
         }

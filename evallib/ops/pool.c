@@ -1,4 +1,5 @@
-/* MaxPool, AveragePool and LpPool (ONNX 1 to 22), and the global ones.
+/* MaxPool, AveragePool and LpPool (ONNX 1 to 22), and the global ones. Here are windows of integers
+** and of LpPool; pool_rows_real.c has the others.
 **
 ** A kernel's rows are joined where they lie, to one row between padding, so that all rows
 ** begin at whole vectors; then, in as many phases as the stride has columns, several such
@@ -15,15 +16,15 @@
 enum { D = 0, H = 1, W = 2, TILE_WORK = 1 << 16, STRIP = 1 << 11, WIDTH = 16 };
 
 static const evl_op op_lp_pool, op_global_lp_pool;
+extern const evl_impl evl_pool_rows_f, evl_pool_rows_d;
 
 typedef struct plan {
     evl_stencil window;
     EvalType type;
     size_t size; /* bytes of an element */
-    evl_binary_loop *join, *multiply, *divide, *power;
+    evl_binary_loop *join, *multiply, *power;
     evl_unary_loop *magnitude; /* NULL: elements enter as they are */
     double p;                  /* of LpPool */
-    bool is_mean, counts_padding;
     size_t begin, columns;        /* of a padded row: where the input's elements are */
     size_t width, phase_width;    /* elements of a padded row, and of one of its phases */
     size_t n_phases;              /* that windows reach: 0 when the stride is 1 */
@@ -31,7 +32,6 @@ typedef struct plan {
     size_t rows, strips, n_units; /* output rows in a strip; strips in a plane; strips in all */
     size_t units_each;            /* strips in a tile */
     const char *start;            /* a padded row of what is neutral */
-    const char *counts;           /* cells of each window of a row that count, along W */
     size_t block[4], lane_bytes;  /* where the scratch memory's parts begin, and of each lane */
 } plan;
 
@@ -68,20 +68,6 @@ static void put_number(const plan *s, double number, char *at)
     (void)evl_convert(1, EVAL_FLOAT64, &number, s->type, at);
 }
 
-/* Cells of a window that count in one dimension: those inside, or also padding as it is
-** written, but not what ceil_mode adds beyond it. A window of none counts as one. */
-static int64_t cells(const plan *s, int d, int64_t out)
-{
-    const evl_stencil *w = &s->window;
-    int64_t from = s->counts_padding ? -w->begin[d] : 0;
-    int64_t to = w->in[d] + (s->counts_padding ? w->end[d] : 0), n = 0;
-    for (int64_t k = 0; k < w->kernel[d]; k++) {
-        int64_t at = out * w->stride[d] - w->begin[d] + k * w->dilation[d];
-        n += at >= from && at < to;
-    }
-    return n ? n : 1;
-}
-
 enum { DOWN, PHASES, RESULT, ROW };
 
 /* Rows and widths of the parts of the scratch memory. */
@@ -115,22 +101,16 @@ static EvalStatus lay_out(evl_prepare *p, plan *s)
     return EVAL_OK;
 }
 
-/* The rows that are made once: a neutral one, and the windows' counts. */
-static EvalStatus make_rows(evl_prepare *p, plan *s)
+/* A row of what is neutral. */
+static EvalStatus make_start(evl_prepare *p, plan *s)
 {
     char *start = evl_arena_take_many(p->arena, s->width, s->size);
-    char *counts = evl_arena_take_many(p->arena, s->phase_width, s->size);
     bool is_max = p->use.node->op == &evl_op_max_pool;
-    if (!start || !counts)
+    if (!start)
         return evl_no_memory(p->ctx);
     for (size_t i = 0; i < s->width; i++)
         put_number(s, is_max ? -INFINITY : 0, start + i * s->size);
-    for (size_t i = 0; i < s->phase_width; i++) {
-        bool is_there = s->is_mean && i < (size_t)s->window.out[W];
-        put_number(s, is_there ? (double)cells(s, W, (int64_t)i) : 1, counts + i * s->size);
-    }
     s->start = start;
-    s->counts = counts;
     return EVAL_OK;
 }
 
@@ -159,10 +139,7 @@ static EvalStatus prepare_window(evl_prepare *p, const evl_stencil *window)
     *s = (plan){ .window = *window, .type = x->type, .size = evl_type_size(x->type) };
     s->join = loops->binary[op == &evl_op_max_pool ? EVL_MAX : EVL_ADD];
     s->multiply = loops->binary[EVL_MUL];
-    s->divide = loops->binary[EVL_DIV];
     s->power = loops->binary[EVL_POW];
-    s->is_mean = op == &evl_op_average_pool;
-    s->counts_padding = evl_node_int(p->use.node, "count_include_pad", 0) != 0;
     p->state = s;
     if (!s->join)
         return evl_fail(p->ctx, EVAL_ERR_TYPE, "does not take elements of type %s",
@@ -177,15 +154,20 @@ static EvalStatus prepare_window(evl_prepare *p, const evl_stencil *window)
         return st;
     s->n_units = n_planes * (size_t)window->out[D] * s->strips;
     s->units_each = TILE_WORK / (s->rows * s->width * (size_t)window->kernel[D]) + 1;
-    return make_rows(p, s);
+    return make_start(p, s);
+}
+
+EvalStatus evl_pool_window(evl_prepare *p, evl_stencil *window)
+{
+    bool is_ceil = evl_node_int(p->use.node, "ceil_mode", 0) != 0;
+    return evl_stencil_of(p->ctx, &p->use, &p->use.in[0]->shape, NULL,
+                          is_ceil ? EVL_STENCIL_CEIL : EVL_STENCIL_FLOOR, window);
 }
 
 static EvalStatus prepare(evl_prepare *p)
 {
-    bool is_ceil = evl_node_int(p->use.node, "ceil_mode", 0) != 0;
     evl_stencil window;
-    EvalStatus st = evl_stencil_of(p->ctx, &p->use, &p->use.in[0]->shape, NULL,
-                                   is_ceil ? EVL_STENCIL_CEIL : EVL_STENCIL_FLOOR, &window);
+    EvalStatus st = evl_pool_window(p, &window);
     if (st != EVAL_OK)
         return st;
     if (p->n_out > 1 && p->out[1])
@@ -331,29 +313,17 @@ static void join_sideways(const plan *s, size_t rows, const char *from, char *to
     }
 }
 
-/* Sums to means or roots: rows of the output from `row` on, to y. */
-static void finish(const plan *s, size_t rows, int64_t depth, int64_t row, char *x, char *y,
-                   char *divisors)
+/* Sums to roots, and rows of the output to y. */
+static void finish(const plan *s, size_t rows, char *x, char *y)
 {
     size_t n = s->phase_width, out = (size_t)s->window.out[W];
     char number[sizeof(double)];
-    int64_t before = 0;
     if (s->magnitude && s->p != 1) {
         put_number(s, 1 / s->p, number);
         s->power(rows * n, x, 1, number, 0, x);
     }
-    for (size_t i = 0; i < rows; i++, x += n * s->size, y += out * s->size) {
-        int64_t count = s->is_mean ? cells(s, D, depth) * cells(s, H, row + (int64_t)i) : 0;
-        if (count != before) {
-            put_number(s, (double)count, number);
-            s->multiply(n, s->counts, 1, number, 0, divisors);
-            before = count;
-        }
-        if (!s->is_mean)
-            memcpy(y, x, out * s->size);
-        else /* whole vectors where another row will be written behind them */
-            s->divide(n <= out * (rows - i) ? n : out, x, 1, divisors, 1, y);
-    }
+    for (size_t i = 0; i < rows; i++, x += n * s->size, y += out * s->size)
+        memcpy(y, x, out * s->size);
 }
 
 static void pool_strip(const running *r, size_t unit, char *scratch)
@@ -374,7 +344,7 @@ static void pool_strip(const running *r, size_t unit, char *scratch)
     else if (w->stride[W] > 1)
         split(s, rows, down, across);
     join_sideways(s, rows, across, result);
-    finish(s, rows, depth, (int64_t)first, result, y, row);
+    finish(s, rows, result, y);
 }
 
 static void work(void *arg, size_t tile, size_t lane)
@@ -477,11 +447,11 @@ static const evl_impl window_impl = { prepare, run }, global_impl = { prepare_gl
 /* clang-format off */
 const evl_op evl_op_max_pool = {
     "MaxPool", NULL, 1, 1, 1, 2, 0, 0, infer,
-    { NULL, NULL }, NULL, &window_impl, 0
+    { &evl_pool_rows_f, &evl_pool_rows_d }, NULL, &window_impl, 0
 };
 const evl_op evl_op_average_pool = {
     "AveragePool", NULL, 1, 1, 1, 1, 0, 0, infer,
-    { &window_impl, &window_impl }, NULL, NULL, 0
+    { &evl_pool_rows_f, &evl_pool_rows_d }, NULL, NULL, 0
 };
 const evl_op evl_op_global_average_pool = {
     "GlobalAveragePool", NULL, 1, 1, 1, 1, 0, 0, infer_global,

@@ -179,6 +179,17 @@ EvalStatus evl_stencil_of(evl_context *ctx, const evl_use *use, const evl_shape 
     return st;
 }
 
+int64_t evl_stencil_cells(const evl_stencil *w, int d, int64_t out, bool counts_padding)
+{
+    int64_t from = counts_padding ? -w->begin[d] : 0, n = 0;
+    int64_t to = w->in[d] + (counts_padding ? w->end[d] : 0);
+    for (int64_t k = 0; k < w->kernel[d]; k++) {
+        int64_t at = out * w->stride[d] - w->begin[d] + k * w->dilation[d];
+        n += at >= from && at < to;
+    }
+    return n;
+}
+
 static size_t product(const int64_t *sizes)
 {
     size_t n = 1;

@@ -20,6 +20,10 @@ EVL_MUST_USE EvalStatus evl_stencil_attributes(evl_context *, const evl_use *, c
 /* How far a window reaches in dimension d: (kernel - 1) * dilation + 1. */
 int64_t evl_stencil_reach(const evl_stencil *, int d);
 
+/* Cells of the out-th window that count for a mean in dimension d: those inside the input, or
+** also padding as it is written, but not what ceil_mode adds beyond it. */
+int64_t evl_stencil_cells(const evl_stencil *, int d, int64_t out, bool counts_padding);
+
 /* Elements of the kernel, of one input plane and of one output plane. */
 size_t evl_stencil_kernel(const evl_stencil *);
 size_t evl_stencil_in(const evl_stencil *);
