@@ -129,21 +129,27 @@ static void row(const evl_pool_lines *s, const evl_pool_rows *r, const evl_pool_
 
 /* --- by lines --- */
 
+/* n elements from column i of the input on, to their phases. */
+__attribute__((noinline)) static void deal(const evl_pool_lines *s, size_t i, size_t n,
+                                           const real *x, real *line)
+{
+    size_t phase = (s->begin + i) % s->stride, at = (s->begin + i) / s->stride;
+    for (size_t k = 0; k < n; k++) {
+        line[phase * s->phase + at] = x[k];
+        phase = phase + 1 < s->stride ? phase + 1 : 0;
+        at += phase == 0;
+    }
+}
+
 /* Vector by vector; behind a row's last column comes nothing. */
 static inline void down_by(const evl_pool_lines *s, const evl_pool_rows *r, bool is_max, real *line)
 {
-    size_t phase = s->begin % s->stride, at = s->begin / s->stride;
+    real part[LANES];
     for (size_t i = 0; i < s->columns; i += LANES) {
         vec v = i + LANES <= s->columns ? join(is_max, r->x, r->n, i) : join_rest(s, r);
-        if (s->stride == 1) {
-            vec_store(line + s->begin + i, v);
-            continue;
-        }
-        for (size_t lane = 0; lane < LANES && i + lane < s->columns; lane++) {
-            line[phase * s->phase + at] = v[lane];
-            phase = phase + 1 < s->stride ? phase + 1 : 0;
-            at += phase == 0;
-        }
+        vec_store(s->stride == 1 ? line + s->begin + i : part, v);
+        if (s->stride > 1)
+            deal(s, i, s->columns - i < LANES ? s->columns - i : LANES, part, line);
     }
 }
 
