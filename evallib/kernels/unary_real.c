@@ -69,16 +69,27 @@ static inline real nearest(real x)
     return rint(x);
 }
 
-/* Whether no p0 x[i] is larger than p1; a NaN counts as small. */
-static inline bool all_near(size_t n, const real *x, real p0, real p1)
+/* Whether no p0 x[i] is larger than p1; a NaN counts as small. n makes whole vectors, two of which
+** are taken at a time: a maximum waits for the one before. */
+__attribute__((noinline)) static bool all_near(size_t n, const real *x, real p0, real p1)
 {
-    real most = 0;
-#pragma omp simd reduction(max : most)
-    for (size_t i = 0; i < n; i++) {
-        real size = fabs(p0 * x[i]);
-        most = most < size ? size : most;
+    uint64_t words[VECTOR_BYTES / sizeof(uint64_t)], any = 0;
+    vec most[2] = { { 0 }, { 0 } }, least[2] = { { 0 }, { 0 } };
+#pragma GCC unroll 1
+    for (size_t i = 0; i < n; i += 2 * LANES) {
+        vec a = vec_load(x + i), b = vec_load(i + LANES < n ? x + i + LANES : x + i);
+        most[0] = vec_larger(a, most[0]);
+        most[1] = vec_larger(b, most[1]);
+        least[0] = vec_smaller(a, least[0]);
+        least[1] = vec_smaller(b, least[1]);
     }
-    return most <= p1;
+    most[0] = vec_larger(most[0], most[1]);
+    least[0] = vec_smaller(least[0], least[1]);
+    vec_mask far = vec_larger(most[0], -least[0]) * vec_all(fabs(p0)) > vec_all(p1);
+    memcpy(words, &far, sizeof words);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        any |= words[i];
+    return any == 0;
 }
 
 /* f, or `near`, which gives the same bits sooner, for the tiles where p0 x is up to p1 in size. */
