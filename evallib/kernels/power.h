@@ -25,8 +25,8 @@ static inline real log2_of(real x, real *low)
     real f = m - 1, divisor = m + 1, divisor_high = high(divisor);
     real s = f / divisor, s_high = high(s);
     real s_low = ((f - s_high * divisor_high) - s_high * (m - (divisor_high - 1))) / divisor;
-    real z = s * s, z_high = s_high * s_high;
-    real rest = z * z * horner(z, TWIN(poly_pow), N_POW) + s_low * (s_high + s);
+    real z_high = s_high * s_high, z_low = s_low * (s_high + s), z = z_high + z_low;
+    real rest = z * z * horner(z, TWIN(poly_pow), N_POW) + z_low;
     real t_high = high(3 + z_high + rest), t_low = rest - ((t_high - 3) - z_high);
     real u = s_high * t_high, v = s_low * t_high + t_low * s;
     real p_high = high(u + v), p_low = v - (p_high - u);

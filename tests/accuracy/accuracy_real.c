@@ -127,6 +127,15 @@ static real any_number(uint64_t *seed)
     return x;
 }
 
+/* Where what a logarithm is off counts most in a power: near 1, to almost all that there is room for. */
+static void far_power(uint64_t *seed, real *x, real *y)
+{
+    double share = ldexp((double)(random_bits(seed) >> 11), -53);
+    double far = ldexp((double)(random_bits(seed) >> 11), -53);
+    *x = (real)(0.7 + 0.72 * share);
+    *y = (real)(REAL_BIAS * (far < 0.5 ? far - 1 : far) / log2((double)*x));
+}
+
 static const real edges[] = { 0,
                               -(real)0,
                               1,
@@ -177,6 +186,8 @@ static worst examine(const function *f, uint64_t count)
             uint32_t bits = (uint32_t)next;
             x[i] = any_number(&seed);
             y[i] = any_number(&seed);
+            if (f->has_two && i % 2)
+                far_power(&seed, &x[i], &y[i]);
             if (stride)
                 memcpy(&x[i], &bits, sizeof bits);
             if (done == 0 && i < EDGES * EDGES) {
