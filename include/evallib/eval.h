@@ -246,13 +246,13 @@ typedef struct EvalInfo {
 
 #define EVL_REAL float
 #define EVL_NAME(base) base##F
-#include "evallib/eval.inc"
+#include "eval.inc"
 #undef EVL_REAL
 #undef EVL_NAME
 
 #define EVL_REAL double
 #define EVL_NAME(base) base##D
-#include "evallib/eval.inc"
+#include "eval.inc"
 #undef EVL_REAL
 #undef EVL_NAME
 

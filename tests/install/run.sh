@@ -47,6 +47,9 @@ for header in $(cd "$prefix/include" && find evallib -path '*/cntk/*.h'); do
     printf '#include <%s>\nint main() { return 0; }\n' "$header" >"$place/alone.cpp"
     c++ -std=c++11 $strict -I"$prefix/include" -fsyntax-only "$place/alone.cpp"
 done
+printf '#include "Eval.h"\nint main() { Microsoft::MSR::CNTK::IEvaluateModel<float> *m; GetEvalF(&m); m->Destroy(); }\n' >"$place/alone.cpp"
+c++ -std=c++11 $strict -I"$prefix/include/evallib/cntk" -o "$place/named" "$place/alone.cpp" -L"$libraries" -levallib
+LD_LIBRARY_PATH=$libraries "$place/named"
 echo "the Python package"
 python3 -m venv "$place/venv"
 pip="$place/venv/bin/pip --quiet --disable-pip-version-check"

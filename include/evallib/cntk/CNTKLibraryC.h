@@ -12,7 +12,7 @@
 #define EVALLIB_CNTK_LIBRARY_C_H
 #ifndef EVALLIB_EVAL_H
 #define EVALLIB_ONLY_TYPES
-#include "evallib/eval.h"
+#include "../eval.h"
 #undef EVALLIB_ONLY_TYPES
 #endif
 #include <stdbool.h>
