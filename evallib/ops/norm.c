@@ -220,7 +220,7 @@ static EvalStatus prepare_rms(evl_prepare *p)
     return prepare_rows(p, false);
 }
 
-/* Mean and InvStdDev have ones from the axis on. */
+/* Mean and InvStdDev have ones from the axis on, and a type of their own. */
 static EvalStatus infer_layer(evl_infer *x)
 {
     evl_shape shape = x->use.in[0]->shape;
@@ -234,7 +234,8 @@ static EvalStatus infer_layer(evl_infer *x)
     for (int32_t d = axis; d < shape.rank; d++)
         shape.dim[d] = 1;
     for (size_t i = 1; i < x->n_out; i++) {
-        x->out[i].type = x->out[0].type;
+        bool is_narrow = evl_node_int(x->use.node, "stash_type", EVAL_FLOAT32) == EVAL_BFLOAT16;
+        x->out[i].type = is_narrow ? EVAL_BFLOAT16 : EVAL_FLOAT32;
         x->out[i].shape = shape;
     }
     return EVAL_OK;

@@ -73,15 +73,23 @@ static const struct {
     { "Tile", 6, EVL_CHANGED, NULL, 0 },
 };
 
-/* Since when there is an operator, of those that readers compose, with more inputs than `beyond`. */
+/* Since when there is an operator, of those that readers compose; with more inputs than `beyond`, or an attribute. */
 static const struct {
     const char *op;
     int since;
     size_t beyond;
+    const char *with;
 } begun[] = {
-    { "Attention", 23, 0 }, { "Attention", 24, 6 }, { "Gelu", 20, 0 }, { "LayerNormalization", 17, 0 },
-    { "RMSNormalization", 23, 0 }, { "RotaryEmbedding", 23, 0 }, { "Shape", 15, 0 }, { "Swish", 24, 0 },
-    { "TensorScatter", 24, 0 },
+    { "Attention", 23, 0, NULL },
+    { "Attention", 24, 6, NULL },
+    { "Attention", 25, 0, "left_window_size" },
+    { "Gelu", 20, 0, NULL },
+    { "LayerNormalization", 17, 0, NULL },
+    { "RMSNormalization", 23, 0, NULL },
+    { "RotaryEmbedding", 23, 0, NULL },
+    { "Shape", 15, 0, NULL },
+    { "Swish", 24, 0, NULL },
+    { "TensorScatter", 24, 0, NULL },
 };
 
 enum { LEAST = 13, RARE_INTEGERS = 21 }; /* of what is composed */
@@ -147,6 +155,12 @@ static bool has_rare_integers(evl_value *const *values, size_t n)
     return has;
 }
 
+static bool is_begun(const evl_node *node, size_t i)
+{
+    return strcmp(node->op->name, begun[i].op) == 0 && node->n_inputs > begun[i].beyond &&
+           (!begun[i].with || evl_node_attribute(node, begun[i].with));
+}
+
 /* The first opset with what a node of none uses. */
 static int needed(const evl_node *node)
 {
@@ -155,7 +169,7 @@ static int needed(const evl_node *node)
                     ? RARE_INTEGERS
                     : LEAST;
     for (size_t i = 0; i < sizeof begun / sizeof begun[0]; i++)
-        if (strcmp(node->op->name, begun[i].op) == 0 && node->n_inputs > begun[i].beyond && begun[i].since > opset)
+        if (is_begun(node, i) && begun[i].since > opset)
             opset = begun[i].since;
     for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++)
         if (is_called(node->op->name, moved[i].op) && moved[i].becomes > 0 &&

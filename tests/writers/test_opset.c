@@ -137,7 +137,8 @@ static void the_opset_is_the_lowest_that_holds_all(void **state)
                  gelu = { "Gelu", EVL_NEWEST, 1, none, 0, 0 }, add = { "Add", EVL_NEWEST, 2, none, 0, 0 },
                  by_input = { "ReduceMean", EVL_NEWEST, 2, none, 0, 0 },
                  cast = { "Cast", EVL_NEWEST, 1, none, 0, 0 }, attention = { "Attention", EVL_NEWEST, 6, none, 0, 0 },
-                 longer = { "Attention", EVL_NEWEST, 7, none, 0, 0 };
+                 longer = { "Attention", EVL_NEWEST, 7, none, 0, 0 },
+                 near = { "Attention", EVL_NEWEST, 3, evl_attribute_int("left_window_size", 2), 0, 0 };
     assert_int_equal(opset_of(&old, NULL, EVAL_FLOAT32), 9);
     assert_int_equal(opset_of(&old, &newer, EVAL_FLOAT32), 17);
     assert_int_equal(opset_of(&old, &add, EVAL_FLOAT32), 13);
@@ -146,6 +147,7 @@ static void the_opset_is_the_lowest_that_holds_all(void **state)
     assert_int_equal(opset_of(&cast, NULL, EVAL_INT4), 21);
     assert_int_equal(opset_of(&attention, NULL, EVAL_FLOAT32), 23);
     assert_int_equal(opset_of(&longer, NULL, EVAL_FLOAT32), 24);
+    assert_int_equal(opset_of(&near, NULL, EVAL_FLOAT32), 25);
 }
 
 int main(void)

@@ -115,6 +115,18 @@ def test_what_is_float_whatever_it_is_computed_from_is_saved_so(tmp_path):
     check(tmp_path / "m.onnx", tmp_path / "saved.onnx")
 
 
+def test_statistics_of_a_layer_are_of_the_type_they_are_stashed_in(tmp_path):
+    for stash, kind in (None, TensorProto.FLOAT), (TensorProto.BFLOAT16, TensorProto.BFLOAT16):
+        node = helper.make_node("LayerNormalization", ["x", "w"], ["y", "", "d"], **({"stash_type": stash} if stash else {}))
+        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT16, ["n", 3]),
+                                                helper.make_tensor_value_info("w", TensorProto.FLOAT16, [3])],
+                                  [helper.make_empty_tensor_value_info(name) for name in "yd"])
+        proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        evallib.load(proto.SerializeToString()).save(tmp_path / "saved.onnx")
+        types = [y.type.tensor_type.elem_type for y in onnx.load(tmp_path / "saved.onnx").graph.output]
+        assert types == [TensorProto.FLOAT16, kind]
+
+
 def saved_of(tmp_path, nodes, opset, constants=(), shape=("n", 3, 4)):
     graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
                               [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], list(constants))

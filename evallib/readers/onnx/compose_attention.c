@@ -371,16 +371,19 @@ static EvalStatus attend(evl_composing *c, evl_value *const *x, evl_value *valid
     int64_t window = evl_compose_int(c, "local_window_size", -1);
     bool is_drained = evl_compose_in(c, SINK) || evl_compose_int(c, "smooth_softmax", 0) > 0;
     double scale = evl_compose_number(c, "scale", 0);
-    const evl_attribute all[] = {
+    evl_attribute all[5] = {
         evl_attribute_int("is_causal", evl_compose_int(c, "causal", 1)),
-        evl_attribute_int("left_window_size", window > 0 ? window - 1 : -1),
         evl_attribute_number("softcap", evl_compose_number(c, "softcap", 0)),
         evl_attribute_int("qk_matmul_output_mode", 2),
-        evl_attribute_number("scale", scale),
     };
+    size_t n = 3;
+    if (scale != 0)
+        all[n++] = evl_attribute_number("scale", scale);
+    if (window > 0)
+        all[n++] = evl_attribute_int("left_window_size", window - 1);
     evl_value *in[] = { x[QUERY], x[KEY], x[VALUE], evl_compose_in(c, ADDED), NULL, NULL, valid };
     evl_value *y[4] = { NULL };
-    evl_onnx_put_many(&c->put, y, is_drained ? 4 : 1, "Attention", in, 7, all, scale == 0 ? 4 : 5);
+    evl_onnx_put_many(&c->put, y, is_drained ? 4 : 1, "Attention", in, 7, all, n);
     return end_flat(c, is_drained ? drained(c, y[0], y[3]) : y[0]);
 }
 
