@@ -53,7 +53,8 @@ static void unblock_tile(void *arg, size_t index, size_t lane)
 
 static EvalStatus turn(const evl_call *call, const shape *s, evl_tile_work *work)
 {
-    turning t = { *s, TWIN(evl_blocked_of)(call->machine->k, s->lanes), call->in[0]->data, call->out[0]->data };
+    turning t = { *s, TWIN(evl_blocked_of)(call->machine->k, s->lanes), call->in[0]->data,
+                  call->out[0]->data };
     size_t n = s->batch * s->blocks;
     evl_pool *pool = n * s->places * s->lanes < WORTH_WAKING ? NULL : call->machine->pool;
     evl_parallel_for(pool, n, work, &t);
@@ -94,7 +95,8 @@ static EvalStatus set_factors(evl_prepare *p, plan *x, const evl_stencil *w)
         return evl_no_memory(p->ctx);
     for (int64_t z = 0; z < w->out[0]; z++)
         for (int64_t y = 0; y < w->out[1]; y++) {
-            int64_t outer = evl_stencil_cells(w, 0, z, counts_padding) * evl_stencil_cells(w, 1, y, counts_padding);
+            int64_t outer = evl_stencil_cells(w, 0, z, counts_padding) *
+                            evl_stencil_cells(w, 1, y, counts_padding);
             for (int64_t column = 0; column < w->out[2]; column++) {
                 int64_t n = outer * evl_stencil_cells(w, 2, column, counts_padding);
                 *to++ = n > 0 ? 1 / (real)n : 1; /* a window of padding alone is 0 */

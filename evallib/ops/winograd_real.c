@@ -273,8 +273,8 @@ static EvalStatus run(const evl_call *call)
 {
     const plan *x = call->state;
     const evl_tensor *residual = call->n_in > EVL_CONV_RESIDUAL ? call->in[EVL_CONV_RESIDUAL] : NULL;
-    running r = { x, TWIN(evl_blocked_of)(call->machine->k, x->conv.lanes), call->in[0]->data, residual ? residual->data : NULL,
-                  call->out[0]->data, call->scratch };
+    running r = { x, TWIN(evl_blocked_of)(call->machine->k, x->conv.lanes), call->in[0]->data,
+                  residual ? residual->data : NULL, call->out[0]->data, call->scratch };
     evl_parallel_for(call->machine->pool, x->conv.batch * x->n_groups * x->n_chunks, tile, &r);
     return EVAL_OK;
 }

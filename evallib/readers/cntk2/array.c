@@ -1,6 +1,6 @@
 /* array.c - NDArrayView: values of float and double stay in the file, others are unpacked. CNTK
-** saves dense arrays alone; one that is called sparse and has all its values is the same. In files of more than 2 GB the values of all arrays follow the dictionary, in the order
-** in which the arrays stand. */
+** saves dense arrays alone; one that is called sparse and has all its values is the same. In files
+** of more than 2 GB the values of all arrays follow the dictionary, in the order of the arrays. */
 #include "readers/cntk2/dictionary.h"
 #include <string.h>
 
