@@ -3,7 +3,6 @@
 #include "ops/ml.h"
 #include "ops/ops.h"
 #include "ops/trees.h"
-#include <string.h>
 
 /* Rows are cut into parts for threads: as many as have their tiles in a cache, but four parts
 ** or more of what takes as many steps as LARGE. */
@@ -182,9 +181,16 @@ static EvalStatus infer_regressor(evl_infer *x)
     if (targets < 1)
         return evl_fail(x->ctx, EVAL_ERR_FORMAT, "attribute n_targets is %lld, expected 1 or more",
                         (long long)targets);
-    bool has_own = strcmp(x->use.node->op->name, "TreeEnsemble") == 0; /* the older one gives float */
-    x->out[0].type = has_own ? x->use.in[0]->type : EVAL_FLOAT32;
+    x->out[0].type = EVAL_FLOAT32;
     x->out[0].shape = evl_shape_of(2, (int64_t[]){ n, targets });
+    return st;
+}
+
+/* The newer operator's scores are of its input's type. */
+static EvalStatus infer_ensemble(evl_infer *x)
+{
+    EvalStatus st = infer_regressor(x);
+    x->out[0].type = x->use.in[0]->type;
     return st;
 }
 
@@ -238,7 +244,7 @@ static const evl_impl classifier = { prepare_classifier, run };
 /* name, domain, inputs, outputs, type input, traits, infer, real, integer, any, kind */
 /* clang-format off */
 static const evl_op ops[] = {
-    { "TreeEnsemble", "ai.onnx.ml", 1, 1, 1, 1, 0, 0, infer_regressor,
+    { "TreeEnsemble", "ai.onnx.ml", 1, 1, 1, 1, 0, 0, infer_ensemble,
       { &regressor, &regressor }, NULL, NULL, 0 },
     { "TreeEnsembleClassifier", "ai.onnx.ml", 1, 1, 1, 2, 0, 0, infer_classifier,
       { &classifier, &classifier }, &classifier, NULL, 0 },

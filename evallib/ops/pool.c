@@ -35,19 +35,24 @@ typedef struct plan {
     size_t block[4], lane_bytes;  /* where the scratch memory's parts begin, and of each lane */
 } plan;
 
+EvalStatus evl_pool_window(evl_context *ctx, const evl_use *use, evl_stencil *window)
+{
+    bool is_ceil = evl_node_int(use->node, "ceil_mode", 0) != 0;
+    return evl_stencil_of(ctx, use, &use->in[0]->shape, NULL,
+                          is_ceil ? EVL_STENCIL_CEIL : EVL_STENCIL_FLOOR, window);
+}
+
 static EvalStatus infer(evl_infer *infer)
 {
     evl_stencil w;
     const evl_tensor *x = infer->use.in[0];
-    bool is_ceil = evl_node_int(infer->use.node, "ceil_mode", 0) != 0;
     EvalStatus st = evl_infer_takes(infer, 0, EVL_TAKES_BOOL | EVL_TAKES_INTEGERS | EVL_TAKES_REALS);
     infer->out[0].type = x->type;
     if (infer->n_out > 1)
         infer->out[1].type = EVAL_INT64;
     if (st != EVAL_OK || x->shape.rank < 0)
         return st;
-    st = evl_stencil_of(infer->ctx, &infer->use, &x->shape, NULL,
-                                   is_ceil ? EVL_STENCIL_CEIL : EVL_STENCIL_FLOOR, &w);
+    st = evl_pool_window(infer->ctx, &infer->use, &w);
     for (size_t i = 0; i < infer->n_out && st == EVAL_OK; i++)
         infer->out[i].shape = evl_stencil_shape(&w, x->shape.dim[0], x->shape.dim[1]);
     return st;
@@ -157,17 +162,10 @@ static EvalStatus prepare_window(evl_prepare *p, const evl_stencil *window)
     return make_start(p, s);
 }
 
-EvalStatus evl_pool_window(evl_prepare *p, evl_stencil *window)
-{
-    bool is_ceil = evl_node_int(p->use.node, "ceil_mode", 0) != 0;
-    return evl_stencil_of(p->ctx, &p->use, &p->use.in[0]->shape, NULL,
-                          is_ceil ? EVL_STENCIL_CEIL : EVL_STENCIL_FLOOR, window);
-}
-
 static EvalStatus prepare(evl_prepare *p)
 {
     evl_stencil window;
-    EvalStatus st = evl_pool_window(p, &window);
+    EvalStatus st = evl_pool_window(p->ctx, &p->use, &window);
     if (st != EVAL_OK)
         return st;
     if (p->n_out > 1 && p->out[1])

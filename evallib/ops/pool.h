@@ -10,7 +10,7 @@ typedef void evl_pool_take(size_t n, const void *x, size_t stride, void *y, int6
                            int64_t step, int64_t *index);
 
 /* The node's window, with ceil_mode. */
-EVL_MUST_USE EvalStatus evl_pool_window(evl_prepare *, evl_stencil *);
+EVL_MUST_USE EvalStatus evl_pool_window(evl_context *, const evl_use *, evl_stencil *);
 
 /* MaxPool that also says where: pool_index.c. Attributes are checked. */
 EVL_MUST_USE EvalStatus evl_pool_index_prepare(evl_prepare *, const evl_stencil *);

@@ -150,7 +150,7 @@ static EvalStatus prepare(evl_prepare *p)
 {
     const evl_shape *x = &p->use.in[0]->shape;
     evl_stencil window;
-    EvalStatus st = evl_pool_window(p, &window);
+    EvalStatus st = evl_pool_window(p->ctx, &p->use, &window);
     if (st != EVAL_OK)
         return st;
     if (p->n_out > 1 && p->out[1])
