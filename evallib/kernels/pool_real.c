@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) void row_of(const evl_pool_lines *s
         j.rest = join_rest(s, r);
     if (s->n_taps == 3 && s->begin == 0)
         for (size_t k = 0; k < 3; k++)
-            j.before = join_two(is_max, j.before, vec_all(j.x[k][-1]));
+            j.before = join_two(is_max, j.before, vec_all(*(j.x[k] - 1)));
     if (s->stride == 1)
         row_by_1(j, is_max);
     else if (s->n_taps == 3)
@@ -144,7 +144,7 @@ __attribute__((noinline)) static void deal(const evl_pool_lines *s, size_t i, si
 /* Vector by vector; behind a row's last column comes nothing. */
 static inline void down_by(const evl_pool_lines *s, const evl_pool_rows *r, bool is_max, real *line)
 {
-    real part[LANES];
+    real part[LANES] = { 0 };
     for (size_t i = 0; i < s->columns; i += LANES) {
         vec v = i + LANES <= s->columns ? join(is_max, r->x, r->n, i) : join_rest(s, r);
         vec_store(s->stride == 1 ? line + s->begin + i : part, v);

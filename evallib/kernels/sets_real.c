@@ -29,9 +29,7 @@ evl_kernel_choice TWIN(evl_kernels_choose)(unsigned cpu)
 const evl_blocked_kernels *TWIN(evl_blocked_of)(const evl_kernels *k, size_t lanes)
 {
     const evl_kernels *const *set = TWIN(evl_kernel_sets);
-    while (*set != k)
+    while (*set && (*set)->blocked->lanes != lanes)
         set++;
-    while ((*set)->blocked->lanes > lanes && set[1])
-        set++;
-    return (*set)->blocked;
+    return *set && k->blocked->lanes != lanes ? (*set)->blocked : k->blocked;
 }

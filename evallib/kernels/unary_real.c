@@ -76,7 +76,7 @@ __attribute__((noinline)) static bool all_near(size_t n, const real *x, real p0,
     uint64_t words[VECTOR_BYTES / sizeof(uint64_t)], any = 0;
     vec most[2] = { { 0 }, { 0 } }, least[2] = { { 0 }, { 0 } };
 #pragma GCC unroll 1
-    for (size_t i = 0; i < n; i += 2 * LANES) {
+    for (size_t i = 0; i < n; i += (size_t)2 * LANES) {
         vec a = vec_load(x + i), b = vec_load(i + LANES < n ? x + i + LANES : x + i);
         most[0] = vec_larger(a, most[0]);
         most[1] = vec_larger(b, most[1]);

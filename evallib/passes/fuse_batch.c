@@ -18,7 +18,7 @@ static const evl_node *convolved(const evl_node *batch)
 {
     EvalType real = batch->graph->real;
     const evl_value *y = batch->n_inputs ? batch->inputs[0] : NULL;
-    const evl_node *conv = evl_match_made(y, &evl_op_conv);
+    const evl_node *conv = y ? evl_match_made(y, &evl_op_conv) : NULL;
     if (!conv || y->slot != 1 || conv->graph != batch->graph || conv->n_inputs > CONV_INPUTS ||
         !is_own_constant(conv->inputs[W], real) || conv->inputs[W]->t.shape.rank < 1)
         return NULL;
