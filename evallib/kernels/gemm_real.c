@@ -234,7 +234,7 @@ static void block_of_few_rows(const evl_gemm_block *g)
 
 /* A panel of B stays in the caches while the groups of A pass by it. The first two groups
 ** fetch the panel that comes next (of the narrower sets, the two that do): the processor's own
-** fetching is late where B comes from memory. */
+** fetching is late where B comes from memory (18 % of a network in double, 6 % in float). */
 static void block(const evl_gemm_block *g)
 {
     if (g->m <= FEW_ROWS) {

@@ -11,10 +11,8 @@ enum {
        What a tile fills is to fit the caches, all its panels together. */
     BLOCK_K = 800,
     FILL_K = 384,
-    /* So many rows of A use what a tile fetches of B: fewer, and B comes from memory twice,
-       which costs more than A's being too large for the second cache in double. */
-    TILE_ROWS = 128,
-    /* What a tile may fill of B. */
+    /* What a tile's A may take of the second cache, and the B it fills itself. */
+    TILE_ROWS = 512 / sizeof(real),
     FILL_BYTES = 512,
     FILL_ROWS = 256,
     TILES_WANTED = 8,
